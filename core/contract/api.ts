@@ -1,0 +1,231 @@
+/**
+ * The one contract of window, irisctl and controller: every method with its request and response, every topic with its
+ * filter, snapshot and delta, as schemas from which types are inferred. Handlers, preload and clients are derived from it.
+ */
+import { z } from 'zod';
+import {
+  auditEventSchema,
+  countsSchema,
+  hostStatusSchema,
+  inboxItemSchema,
+  jobSummarySchema,
+  machineViewSchema,
+  overviewSchema,
+  taskViewSchema,
+} from './views.js';
+import { fieldErrorSchema, refusalSchema } from './errors.js';
+import { jobStateSchema } from './states.js';
+import type { JobRequest, JobSpec } from './job-request.js';
+
+/** Raised with every change of a method, topic or view that an older peer cannot read. */
+export const contractVersion = 1;
+
+/** A client-made id: repeating a command with the same id gives the first answer again. */
+const requestId = z.string().min(8).max(64);
+const jobId = z.string().min(3);
+const page = { offset: z.number().int().min(0).max(1_000_000), limit: z.number().int().min(1).max(500) };
+
+export const jobSortKeys = ['submitted', 'name', 'state', 'finished', 'duration'] as const;
+
+export const jobFilterSchema = z.strictObject({
+  states: z.array(jobStateSchema).optional(),
+  user: z.string().optional(),
+  /** Words that must all occur in the job's id or its command line; case does not matter. */
+  search: z.string().max(500).optional(),
+  /** Submitted at or after. */
+  sinceMs: z.number().int().optional(),
+  /** Finished at or after. */
+  finishedSinceMs: z.number().int().optional(),
+  /** True (the default): only root jobs; false: jobs of every depth. */
+  rootsOnly: z.boolean().default(true),
+});
+export type JobFilter = z.input<typeof jobFilterSchema>;
+
+export const jobSortSchema = z.strictObject({ key: z.enum(jobSortKeys), descending: z.boolean() });
+export type JobSort = z.infer<typeof jobSortSchema>;
+
+/** The stored specification; typed by `JobSpec`, checked when it was parsed from a request. */
+const jobSpecView = z.custom<JobSpec>((value) => typeof value === 'object' && value !== null);
+/** A request as people write it; checked field by field by `parseJobRequest`, not here, so that errors name fields. */
+const jobRequestView = z.custom<JobRequest>((value) => typeof value === 'object' && value !== null);
+
+export const jobDetailSchema = z.strictObject({
+  summary: jobSummarySchema,
+  spec: jobSpecView,
+  submittedBy: z.string(),
+  /** Path of each ancestor, root first. */
+  ancestors: z.array(z.string()),
+});
+export type JobDetail = z.infer<typeof jobDetailSchema>;
+
+/** The answer about one of several targets. */
+export const targetResultSchema = z.strictObject({
+  id: z.string(),
+  /** The job made by a retry. */
+  newId: z.string().nullable(),
+  refusal: refusalSchema.nullable(),
+});
+
+const stream = z.enum(['out', 'err']);
+export const logChunkSchema = z.strictObject({
+  stream,
+  /** Byte offset in that stream's file. */
+  offset: z.number().int(),
+  dataBase64: z.string(),
+});
+
+export const methods = {
+  hello: {
+    params: z.strictObject({ contractVersion: z.number().int(), client: z.string() }),
+    result: hostStatusSchema,
+  },
+  status: { params: z.strictObject({}), result: hostStatusSchema },
+  'job.submit': {
+    params: z.strictObject({ requestId, request: jobRequestView, retryOf: z.string().nullable().default(null) }),
+    /** `existed`: the KEEP policy returned a job that was there. `warnings`: sentences to show, such as lingering being off. */
+    result: z.strictObject({ jobId: z.string(), existed: z.boolean(), warnings: z.array(z.string()) }),
+  },
+  /** Checks a request without submitting it: field errors, and whether it could start now or ever. */
+  'job.check': {
+    params: z.strictObject({ request: jobRequestView }),
+    result: z.strictObject({
+      fields: z.array(fieldErrorSchema),
+      /** One sentence: starts now on ..., waits because ..., or can never run because ... */
+      verdict: z.enum(['STARTS_NOW', 'WAITS', 'NEVER', 'INVALID']),
+      message: z.string(),
+      /** The equivalent irisctl command line; empty when invalid. */
+      commandLine: z.string(),
+    }),
+  },
+  'job.list': {
+    params: z.strictObject({ filter: jobFilterSchema, sort: jobSortSchema, ...page }),
+    result: z.strictObject({ total: z.number().int(), rows: z.array(jobSummarySchema) }),
+  },
+  'job.children': {
+    params: z.strictObject({ jobId, ...page }),
+    result: z.strictObject({ total: z.number().int(), rows: z.array(jobSummarySchema) }),
+  },
+  /** `jobId` may be the full path or an unambiguous name of one's own job (the newest of that name). */
+  'job.get': { params: z.strictObject({ jobId: z.string().min(1) }), result: jobDetailSchema },
+  'task.list': {
+    params: z.strictObject({ jobId, ...page }),
+    result: z.strictObject({ total: z.number().int(), rows: z.array(taskViewSchema) }),
+  },
+  'job.stop': {
+    params: z.strictObject({ requestId, jobIds: z.array(jobId).min(1).max(10_000) }),
+    result: z.strictObject({ results: z.array(targetResultSchema) }),
+  },
+  /** Runs finished jobs again under a new suffix; their history stays. */
+  'job.retry': {
+    params: z.strictObject({ requestId, jobIds: z.array(jobId).min(1).max(10_000) }),
+    result: z.strictObject({ results: z.array(targetResultSchema) }),
+  },
+  /** Up to `maxBytes` of one stream from `offset`; `size` is what there is now, `complete` that nothing more will come. */
+  'log.read': {
+    params: z.strictObject({
+      attemptUid: z.string(),
+      stream,
+      offset: z.number().int().min(0),
+      maxBytes: z.number().int().min(1).max(1_048_576),
+    }),
+    result: z.strictObject({ dataBase64: z.string(), size: z.number().int(), complete: z.boolean() }),
+  },
+  /**
+   * Both streams in the order they grew, exact between the controller's marks. `cursor` is what the last answer gave
+   * (absent: from the start; `tail`: about the last `maxBytes`).
+   */
+  'log.merged': {
+    params: z.strictObject({
+      attemptUid: z.string(),
+      cursor: z.strictObject({ out: z.number().int().min(0), err: z.number().int().min(0) }).nullable(),
+      tail: z.boolean().default(false),
+      maxBytes: z.number().int().min(1).max(1_048_576),
+    }),
+    result: z.strictObject({
+      chunks: z.array(logChunkSchema),
+      cursor: z.strictObject({ out: z.number().int(), err: z.number().int() }),
+      outSize: z.number().int(),
+      errSize: z.number().int(),
+      /** Nothing more will come and the cursor is at the end of both. */
+      complete: z.boolean(),
+    }),
+  },
+  /** Lines that hold the text (case-insensitive unless `matchCase`), by byte offset; `nextOffset` null at the end. */
+  'log.search': {
+    params: z.strictObject({
+      attemptUid: z.string(),
+      stream,
+      text: z.string().min(1).max(500),
+      matchCase: z.boolean().default(false),
+      offset: z.number().int().min(0),
+      limit: z.number().int().min(1).max(1000),
+    }),
+    result: z.strictObject({
+      matches: z.array(z.strictObject({ offset: z.number().int(), line: z.string() })),
+      nextOffset: z.number().int().nullable(),
+    }),
+  },
+  'overview.get': { params: z.strictObject({}), result: overviewSchema },
+  'machine.list': { params: z.strictObject({}), result: z.strictObject({ machines: z.array(machineViewSchema) }) },
+  'audit.list': {
+    params: z.strictObject({ entity: z.string().optional(), beforeId: z.number().int().optional(), limit: page.limit }),
+    result: z.strictObject({ events: z.array(auditEventSchema) }),
+  },
+  'inbox.list': {
+    params: z.strictObject({ beforeId: z.number().int().optional(), limit: page.limit }),
+    result: z.strictObject({ items: z.array(inboxItemSchema), unread: z.number().int() }),
+  },
+  'inbox.read': {
+    /** Marks these, or all when absent, as read. */
+    params: z.strictObject({ ids: z.array(z.number().int()).optional() }),
+    result: z.strictObject({ unread: z.number().int() }),
+  },
+  /** Ends this host; attempts go on, what waits stays waiting until a host runs again. */
+  shutdown: { params: z.strictObject({ reason: z.string().max(200) }), result: z.strictObject({}) },
+} as const;
+
+export type MethodName = keyof typeof methods;
+export type Params<M extends MethodName> = z.input<(typeof methods)[M]['params']>;
+export type ParsedParams<M extends MethodName> = z.output<(typeof methods)[M]['params']>;
+export type MethodResult<M extends MethodName> = z.output<(typeof methods)[M]['result']>;
+
+/**
+ * A subscription gives one snapshot, then deltas with sequence numbers from 1; a gap means: subscribe again. At most ten
+ * deltas a second a subscription, the last value of an entity wins, one unacknowledged delta in flight; a client that falls behind
+ * gets a new snapshot (and sequence numbers from 1 again) instead of what it missed.
+ */
+export const topics = {
+  /** Rows that changed (whatever the list's filter: the client keeps what it shows) and the counts. Snapshot: counts only. */
+  jobs: {
+    filter: z.strictObject({}),
+    snapshot: z.strictObject({ counts: countsSchema }),
+    delta: z.strictObject({ rows: z.array(jobSummarySchema), removed: z.array(z.string()), counts: countsSchema }),
+  },
+  /** One job: its detail, then its summary as it changes and the tasks that changed. */
+  job: {
+    filter: z.strictObject({ jobId }),
+    snapshot: z.strictObject({ summary: jobSummarySchema, tasks: z.array(taskViewSchema) }),
+    delta: z.strictObject({ summary: jobSummarySchema, tasks: z.array(taskViewSchema) }),
+  },
+  /** Growth of one attempt's log. */
+  log: {
+    filter: z.strictObject({ attemptUid: z.string() }),
+    snapshot: z.strictObject({ outSize: z.number().int(), errSize: z.number().int(), complete: z.boolean() }),
+    delta: z.strictObject({ outSize: z.number().int(), errSize: z.number().int(), complete: z.boolean() }),
+  },
+  /** Machines, counts, running and waiting; sampled about every two seconds while somebody listens. */
+  overview: { filter: z.strictObject({}), snapshot: overviewSchema, delta: overviewSchema },
+  /** New and changed items of the in-app list, and how many are unread. */
+  inbox: {
+    filter: z.strictObject({}),
+    snapshot: z.strictObject({ unread: z.number().int() }),
+    delta: z.strictObject({ items: z.array(inboxItemSchema), unread: z.number().int() }),
+  },
+  /** The host's health. */
+  status: { filter: z.strictObject({}), snapshot: hostStatusSchema, delta: hostStatusSchema },
+} as const;
+
+export type TopicName = keyof typeof topics;
+export type TopicFilter<T extends TopicName> = z.input<(typeof topics)[T]['filter']>;
+export type TopicSnapshot<T extends TopicName> = z.output<(typeof topics)[T]['snapshot']>;
+export type TopicDelta<T extends TopicName> = z.output<(typeof topics)[T]['delta']>;

@@ -1,0 +1,248 @@
+/** What the window and irisctl are shown: plain records derived from the controller's state. Times are epoch milliseconds (UTC). */
+import { z } from 'zod';
+import { attemptStateSchema, bandSchema, jobStateSchema, taskStateSchema } from './states.js';
+
+const timeMs = z.number().int();
+const optionalTimeMs = timeMs.nullable();
+
+/**
+ * Why something ended or waits: `code` for programs, `message` one sentence for people that names the thing and what there is
+ * or can be done. Codes are stable.
+ */
+export const causeCodes = [
+  // Waiting
+  'WAITS_FOR_CAPACITY',
+  'WAITS_NO_WORKER_FITS',
+  'WAITS_FOR_CONSTRAINT',
+  'WAITS_FOR_PREDECESSOR',
+  'WAITS_BACKEND_NOT_READY',
+  'WAITS_HELD',
+  // Ended by the command itself
+  'EXIT_CODE',
+  'SIGNALED',
+  'EXIT_OR_SIGNAL',
+  // Could not start
+  'PROGRAM_NOT_FOUND',
+  'PROGRAM_NOT_EXECUTABLE',
+  'FOLDER_MISSING',
+  'FOLDER_NOT_PERMITTED',
+  'STAGING_FAILED',
+  'START_FAILED',
+  // Ended by us
+  'TIME_LIMIT',
+  'MEMORY_LIMIT',
+  'STOPPED_BY_USER',
+  'PARENT_ENDED',
+  'JOB_ENDED',
+  'GANG_SIBLING_ENDED',
+  'PREEMPTED',
+  'SCHEDULING_DEADLINE',
+  'TOO_MANY_REPLICAS',
+  // Infrastructure
+  'WORKER_LOST',
+  'REBOOTED',
+  'SUPERVISOR_LOST',
+  'LOG_STORAGE_FULL',
+  'UNKNOWN',
+] as const;
+export const causeSchema = z.strictObject({ code: z.enum(causeCodes), message: z.string() });
+export type Cause = z.infer<typeof causeSchema>;
+export type CauseCode = Cause['code'];
+
+/** Number of tasks by state; states with none are absent. */
+export const taskCountsSchema = z.partialRecord(taskStateSchema, z.number().int());
+
+/** One line of the job list. */
+export const jobSummarySchema = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  user: z.string(),
+  parentId: z.string().nullable(),
+  rootId: z.string(),
+  depth: z.number().int(),
+  state: jobStateSchema,
+  band: bandSchema,
+  submittedAtMs: timeMs,
+  startedAtMs: optionalTimeMs,
+  finishedAtMs: optionalTimeMs,
+  numTasks: z.number().int(),
+  taskCounts: taskCountsSchema,
+  childCount: z.number().int(),
+  failureCount: z.number().int(),
+  preemptionCount: z.number().int(),
+  /** GPUs asked for by all tasks together. */
+  gpuCount: z.number().int(),
+  /** Exit code of the first failed task by index, 0 when succeeded, null while unknown. */
+  exitCode: z.number().int().nullable(),
+  /** Why it ended, when it did not succeed. */
+  cause: causeSchema.nullable(),
+  /** Why it waits, of its first waiting task. */
+  waiting: causeSchema.nullable(),
+  /** Workers its active or last attempts are on; at most four, in name order. */
+  workers: z.array(z.string()),
+  /** The command in one line, cut at 200 characters; for search and display. */
+  commandLine: z.string(),
+  /** The job this one was run again from. */
+  retryOf: z.string().nullable(),
+});
+export type JobSummary = z.infer<typeof jobSummarySchema>;
+
+export const attemptViewSchema = z.strictObject({
+  uid: z.string(),
+  taskId: z.string(),
+  number: z.number().int(),
+  state: attemptStateSchema,
+  workerId: z.string().nullable(),
+  createdAtMs: timeMs,
+  startedAtMs: optionalTimeMs,
+  /** Null until its processes are verified gone. */
+  finishedAtMs: optionalTimeMs,
+  /** Monotonic, so that a clock change never makes it negative; null until ended. */
+  durationMs: z.number().nullable(),
+  exitCode: z.number().int().nullable(),
+  signal: z.string().nullable(),
+  cause: causeSchema.nullable(),
+  /** UUIDs of the GPUs allotted. */
+  devices: z.array(z.string()),
+  /** Highest memory seen, bytes; null when not measured. */
+  peakMemoryBytes: z.number().int().nullable(),
+  pid: z.number().int().nullable(),
+});
+export type AttemptView = z.infer<typeof attemptViewSchema>;
+
+export const taskViewSchema = z.strictObject({
+  id: z.string(),
+  index: z.number().int(),
+  state: taskStateSchema,
+  band: bandSchema,
+  submittedAtMs: timeMs,
+  startedAtMs: optionalTimeMs,
+  finishedAtMs: optionalTimeMs,
+  exitCode: z.number().int().nullable(),
+  cause: causeSchema.nullable(),
+  waiting: causeSchema.nullable(),
+  failureCount: z.number().int(),
+  preemptionCount: z.number().int(),
+  /** Its attempts, oldest first; at most the last 20. */
+  attempts: z.array(attemptViewSchema),
+});
+export type TaskView = z.infer<typeof taskViewSchema>;
+
+export const gpuViewSchema = z.strictObject({
+  uuid: z.string(),
+  index: z.number().int(),
+  name: z.string(),
+  variant: z.string(),
+  /** Null: the tool gave no number; `note` says why. */
+  utilizationPercent: z.number().nullable(),
+  memoryUsedBytes: z.number().nullable(),
+  memoryTotalBytes: z.number().nullable(),
+  temperatureCelsius: z.number().nullable(),
+  powerWatts: z.number().nullable(),
+  note: z.string().nullable(),
+  /** Attempt that holds it, by us. */
+  heldBy: z.string().nullable(),
+  /** Processes of others on it. */
+  busyByOthers: z.boolean(),
+});
+export type GpuView = z.infer<typeof gpuViewSchema>;
+
+export const diskViewSchema = z.strictObject({
+  mountPoint: z.string(),
+  purpose: z.string(),
+  totalBytes: z.number(),
+  freeBytes: z.number(),
+});
+
+export type DiskView = z.infer<typeof diskViewSchema>;
+
+/** One machine (worker): its capacity, what is free of it for jobs, and its load now. */
+export const machineViewSchema = z.strictObject({
+  id: z.string(),
+  hostname: z.string(),
+  state: z.enum(['HEALTHY', 'DEGRADED', 'DEAD']),
+  platform: z.string(),
+  cpuModel: z.string(),
+  cpuCount: z.number().int(),
+  cpuMillicoresTotal: z.number().int(),
+  cpuMillicoresFree: z.number().int(),
+  cpuBusyPercent: z.number().nullable(),
+  memoryTotalBytes: z.number(),
+  memoryAvailableBytes: z.number(),
+  /** Not promised to tasks. */
+  memoryFreeForJobsBytes: z.number(),
+  disks: z.array(diskViewSchema),
+  gpus: z.array(gpuViewSchema),
+  /** Why there are no GPUs, or what is wrong with reading them; null when all is well. */
+  gpuNote: z.string().nullable(),
+  attributes: z.record(z.string(), z.union([z.string(), z.number()])),
+  runningTasks: z.number().int(),
+  sampledAtMs: timeMs,
+});
+export type MachineView = z.infer<typeof machineViewSchema>;
+
+/** Counts for the status bar and the tray: root and child jobs alike. `failedRecently`: failed in the last 24 hours and not looked at. */
+export const countsSchema = z.strictObject({
+  running: z.number().int(),
+  waiting: z.number().int(),
+  failedUnseen: z.number().int(),
+  finished: z.number().int(),
+});
+export type Counts = z.infer<typeof countsSchema>;
+
+export const overviewSchema = z.strictObject({
+  machines: z.array(machineViewSchema),
+  counts: countsSchema,
+  /** Newest first, at most 20. */
+  running: z.array(jobSummarySchema),
+  /** In the order they would start, at most 20. */
+  waiting: z.array(jobSummarySchema),
+  /** Root jobs that ended last, newest first, at most 10. */
+  recent: z.array(jobSummarySchema),
+});
+export type Overview = z.infer<typeof overviewSchema>;
+
+/** A root job's end, kept in the app whether or not the desktop showed it. */
+export const inboxItemSchema = z.strictObject({
+  id: z.number().int(),
+  jobId: z.string(),
+  jobName: z.string(),
+  state: jobStateSchema,
+  cause: causeSchema.nullable(),
+  atMs: timeMs,
+  /** Run time of the job, null when nothing ran. */
+  durationMs: z.number().nullable(),
+  read: z.boolean(),
+});
+export type InboxItem = z.infer<typeof inboxItemSchema>;
+
+/** One audit row; written in the transaction of the change it tells of. */
+export const auditEventSchema = z.strictObject({
+  id: z.number().int(),
+  atMs: timeMs,
+  actor: z.string(),
+  action: z.string(),
+  entity: z.string(),
+  detail: z.record(z.string(), z.unknown()),
+});
+export type AuditEvent = z.infer<typeof auditEventSchema>;
+
+export const hostStatusSchema = z.strictObject({
+  contractVersion: z.number().int(),
+  appVersion: z.string(),
+  host: z.enum(['desktop', 'headless']),
+  /** Runtime in words, such as `Electron 45.5.0` or `Node 20.20.2`. */
+  runtime: z.string(),
+  pid: z.number().int(),
+  startedAtMs: timeMs,
+  home: z.string(),
+  user: z.string(),
+  clusterName: z.string(),
+  /** False while storage fails or a backend is not ready; `health` then says what. */
+  healthy: z.boolean(),
+  health: z.string(),
+  counts: countsSchema,
+  /** journal_mode, synchronous and so on, read back. */
+  pragmas: z.record(z.string(), z.union([z.string(), z.number()])),
+});
+export type HostStatus = z.infer<typeof hostStatusSchema>;

@@ -1,0 +1,144 @@
+/**
+ * The controller's rows, as core decides about them and the store keeps them. Read-only records; a change is a new record in
+ * a `ChangeSet`. Times are epoch milliseconds (UTC), sizes bytes, processors millicores.
+ */
+import type { JobSpec } from '../contract/job-request.js';
+import type { AttemptState, Band, JobState, TaskState } from '../contract/states.js';
+import type { Cause } from '../contract/views.js';
+
+export interface Job {
+  /** Full path, `/user/job[/child...]`; the key. */
+  readonly id: string;
+  readonly user: string;
+  /** Who asked: the authenticated identity; children copy the root's. */
+  readonly submittedBy: string;
+  readonly parentId: string | null;
+  readonly rootId: string;
+  /** Root jobs have depth 1. */
+  readonly depth: number;
+  readonly name: string;
+  readonly state: JobState;
+  /** Requested band with INHERIT resolved. */
+  readonly band: Band;
+  /** Strictly increasing over the cluster. */
+  readonly submittedAtMs: number;
+  readonly rootSubmittedAtMs: number;
+  readonly startedAtMs: number | null;
+  readonly finishedAtMs: number | null;
+  /** Absolute deadline by which the first task must have started; null for none. */
+  readonly schedulingDeadlineMs: number | null;
+  readonly cause: Cause | null;
+  readonly exitCode: number | null;
+  readonly numTasks: number;
+  /** The job this one was run again from. */
+  readonly retryOf: string | null;
+  readonly spec: JobSpec;
+}
+
+export interface Task {
+  /** `jobId/index`; the key. */
+  readonly id: string;
+  readonly jobId: string;
+  readonly index: number;
+  readonly state: TaskState;
+  /** True once nothing can ever start it again: stored, never inferred from counts (iris-behaviour 11.9). */
+  readonly final: boolean;
+  /** Band stamped at the last assignment; the job's band before the first. */
+  readonly band: Band;
+  readonly submittedAtMs: number;
+  readonly startedAtMs: number | null;
+  readonly finishedAtMs: number | null;
+  readonly exitCode: number | null;
+  readonly cause: Cause | null;
+  /** Why it waits, while PENDING. */
+  readonly waiting: Cause | null;
+  /** Number of the current or last attempt; -1 for none. */
+  readonly currentAttempt: number;
+  /** Position in submission order over the cluster. */
+  readonly insertion: number;
+  /** Attempts that FAILED. */
+  readonly failureCount: number;
+  /** Attempts lost or preempted after they had started. */
+  readonly preemptionCount: number;
+}
+
+export interface Attempt {
+  /** 16 hex digits, minted by the controller: the only name backends know; the key. */
+  readonly uid: string;
+  readonly taskId: string;
+  readonly jobId: string;
+  readonly number: number;
+  readonly state: AttemptState;
+  readonly backendId: string;
+  readonly workerId: string;
+  readonly createdAtMs: number;
+  readonly startedAtMs: number | null;
+  /** Null while its processes may live: until then its resources stay reserved. */
+  readonly finishedAtMs: number | null;
+  /** Run time by a monotonic clock where the backend measured it. */
+  readonly durationMs: number | null;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly cause: Cause | null;
+  readonly devices: readonly string[];
+  readonly cpuMillicores: number;
+  readonly memoryBytes: number;
+  /** Ports allotted, by name. */
+  readonly ports: Readonly<Record<string, number>>;
+  readonly peakMemoryBytes: number | null;
+  readonly pid: number | null;
+}
+
+/** An audit row to be written with the change it tells of. `actor` is an identity or `controller`. */
+export interface AuditEntry {
+  readonly atMs: number;
+  readonly actor: string;
+  readonly action: AuditAction;
+  /** Id of the job, task or attempt. */
+  readonly entity: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** Actions of the original's audit log (iris-behaviour section 8) that apply, and ours. */
+export type AuditAction =
+  | 'job_submitted'
+  | 'job_started'
+  | 'job_completed'
+  | 'job_cancelled'
+  | 'job_replaced'
+  | 'task_assigned'
+  | 'task_retry_scheduled'
+  | 'task_ended'
+  | 'task_unschedulable'
+  | 'attempt_started'
+  | 'attempt_ended'
+  | 'attempt_verified_gone'
+  | 'attempt_adopted'
+  | 'worker_registered'
+  | 'worker_changed'
+  | 'host_started'
+  | 'host_stopped'
+  | 'job_pruned';
+
+/** A root job's end, for notifications. */
+export interface InboxEntry {
+  readonly jobId: string;
+  readonly jobName: string;
+  readonly state: JobState;
+  readonly cause: Cause | null;
+  readonly atMs: number;
+  readonly durationMs: number | null;
+}
+
+/** What one transaction writes: whole rows by key (insert or replace), deletions, audit and inbox rows, counters. */
+export interface ChangeSet {
+  readonly jobs: readonly Job[];
+  readonly tasks: readonly Task[];
+  readonly attempts: readonly Attempt[];
+  readonly audit: readonly AuditEntry[];
+  readonly inbox: readonly InboxEntry[];
+  /** Answers to commands by client-made request id, for repeats. */
+  readonly receipts: readonly { readonly requestId: string; readonly atMs: number; readonly answer: unknown }[];
+  /** New values of `meta`: last submission time, next insertion number. */
+  readonly meta: Readonly<Record<string, number>>;
+}

@@ -1,0 +1,114 @@
+/**
+ * The port every backend implements. The controller tells the complete set of attempts that shall exist; the backend starts what
+ * is missing, stops what is named to stop, and reports. It never touches the database. Starting is idempotent by uid.
+ */
+import type { JobSpec } from '../../core/contract/job-request.js';
+import type { AttemptState } from '../../core/contract/states.js';
+import type { Cause, GpuView, DiskView } from '../../core/contract/views.js';
+
+export interface BackendDescription {
+  readonly id: string;
+  readonly kind: 'workstation' | 'docker' | 'slurm' | 'kubernetes' | 'iris';
+  readonly capabilities: readonly ('worker-fleet' | 'direct-dispatch' | 'exec' | 'logs')[];
+}
+
+/** One worker as seen last. Totals are what jobs may use. */
+export interface WorkerObservation {
+  readonly id: string;
+  readonly hostname: string;
+  readonly state: 'HEALTHY' | 'DEGRADED' | 'DEAD';
+  readonly cpuMillicores: number;
+  readonly memoryBytes: number;
+  readonly gpus: readonly GpuView[];
+  readonly gpuNote: string | null;
+  readonly attributes: Readonly<Record<string, string | number>>;
+  readonly platform: string;
+  readonly cpuModel: string;
+  readonly cpuCount: number;
+  readonly cpuBusyPercent: number | null;
+  readonly memoryAvailableBytes: number;
+  readonly disks: readonly DiskView[];
+  readonly sampledAtMs: number;
+}
+
+/** Everything needed to start one attempt. */
+export interface AttemptLaunch {
+  readonly uid: string;
+  readonly taskId: string;
+  readonly number: number;
+  readonly workerId: string;
+  readonly spec: JobSpec;
+  /** Complete IRIS_* part and the job's own; the backend adds the user's login environment underneath. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly devices: readonly string[];
+}
+
+/** Why an attempt shall stop; decides the cause shown. */
+export type StopReason = 'cancelled' | 'preempted' | 'timeout' | 'job-ended' | 'superseded';
+
+/** One attempt of the desired set. */
+export type DesiredAttempt =
+  | { readonly kind: 'run'; readonly launch: AttemptLaunch }
+  /** Known to have been started: keep it, adopt it, or report MISSING. */
+  | { readonly kind: 'keep'; readonly uid: string; readonly launch: AttemptLaunch }
+  | {
+      readonly kind: 'stop';
+      readonly uid: string;
+      readonly reason: StopReason;
+      readonly signal: string;
+      readonly graceMs: number;
+    };
+
+/** What a backend saw of one attempt. Terminal only when its processes are verified gone. */
+export interface AttemptObservation {
+  readonly uid: string;
+  readonly state: Exclude<AttemptState, 'ASSIGNED' | 'PREEMPTED' | 'COSCHED_FAILED'> | 'MISSING';
+  readonly startedAtMs: number | null;
+  readonly finishedAtMs: number | null;
+  readonly durationMs: number | null;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly cause: Cause | null;
+  readonly peakMemoryBytes: number | null;
+  readonly pid: number | null;
+}
+
+export interface BackendListener {
+  /** Called from the backend's own events, never inside a call into it. */
+  observations(batch: readonly AttemptObservation[]): void;
+  workers(workers: readonly WorkerObservation[]): void;
+  logGrew(uid: string, outSize: number, errSize: number): void;
+}
+
+export interface LogRange {
+  readonly data: Uint8Array;
+  readonly size: number;
+}
+
+/** A place where both streams' sizes were seen together: bytes before it in either stream came before bytes after it in either. */
+export interface LogMark {
+  readonly atMs: number;
+  readonly out: number;
+  readonly err: number;
+}
+
+export interface Backend {
+  describe(): BackendDescription;
+  /** Starts observing; what lived before is reported through the listener after the first `reconcile`. */
+  start(listener: BackendListener): Promise<void>;
+  /** The last observation of its workers; fresh ones arrive through the listener. */
+  observe(): readonly WorkerObservation[];
+  /** The complete set of attempts that are not finished. Returns at once; effects are reported through the listener. */
+  reconcile(desired: readonly DesiredAttempt[]): void;
+  /** Null, or one sentence why no worker could ever run it. */
+  feasible(spec: JobSpec): string | null;
+  readLog(uid: string, stream: 'out' | 'err', offset: number, maxBytes: number): Promise<LogRange>;
+  /** Marks in order, oldest first. */
+  logMarks(uid: string): Promise<readonly LogMark[]>;
+  /** While true, growth of that attempt's log is reported; ends of attempts always are. */
+  watchLog(uid: string, on: boolean): void;
+  /** While true, workers are sampled about every two seconds, else only rarely. */
+  watchWorkers(on: boolean): void;
+  /** Stops observing. Attempts go on. */
+  close(): Promise<void>;
+}
