@@ -1,0 +1,77 @@
+/** Running other programs from the scripts. */
+import { spawn, spawnSync } from 'node:child_process';
+
+/** The outcome of a program: its exit code (128 + n for a signal) and the end of what it printed. */
+const tailBytes = 16_000;
+
+/**
+ * Runs a program without standard input and keeps the end of its output. Rejects only when it cannot be started.
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @param {{cwd?: string, env?: NodeJS.ProcessEnv, timeoutMs?: number, onLine?: (line: string) => void, inherit?: boolean}} [options]
+ * @returns {Promise<{code: number, output: string, timedOut: boolean}>}
+ */
+export function run(program, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      cwd: options.cwd,
+      env: options.env ?? process.env,
+      stdio: ['ignore', options.inherit ? 'inherit' : 'pipe', options.inherit ? 'inherit' : 'pipe'],
+      // A group of its own, so that a time-out ends the children of the program too.
+      detached: options.timeoutMs !== undefined && process.platform !== 'win32',
+    });
+    let output = '';
+    let pending = '';
+    let timedOut = false;
+    const take = (/** @type {Buffer} */ chunk) => {
+      const text = chunk.toString('utf8');
+      output = (output + text).slice(-tailBytes);
+      if (!options.onLine) return;
+      pending += text;
+      const lines = pending.split(/\r?\n|\r/);
+      pending = lines.pop() ?? '';
+      for (const line of lines) options.onLine(line);
+    };
+    child.stdout?.on('data', take);
+    child.stderr?.on('data', take);
+    const end = (/** @type {NodeJS.Signals} */ signal) => {
+      try {
+        if (process.platform === 'win32' || child.pid === undefined) child.kill(signal);
+        else process.kill(-child.pid, signal);
+      } catch {
+        // It has ended in the meantime.
+      }
+    };
+    const timers = [];
+    if (options.timeoutMs !== undefined) {
+      timers.push(
+        setTimeout(() => {
+          timedOut = true;
+          end('SIGTERM');
+        }, options.timeoutMs),
+        setTimeout(() => end('SIGKILL'), options.timeoutMs + 10_000),
+      );
+    }
+    child.on('error', (error) => {
+      timers.forEach(clearTimeout);
+      reject(error);
+    });
+    child.on('close', (code, signal) => {
+      timers.forEach(clearTimeout);
+      if (pending !== '' && options.onLine) options.onLine(pending);
+      resolve({ code: code ?? 128 + signalNumber(signal), output, timedOut });
+    });
+  });
+}
+
+/** @param {NodeJS.Signals | null} signal */
+export function signalNumber(signal) {
+  const numbers = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGABRT: 6, SIGKILL: 9, SIGSEGV: 11, SIGPIPE: 13, SIGTERM: 15 };
+  return numbers[/** @type {keyof typeof numbers} */ (signal)] ?? 0;
+}
+
+/** True when a program is found on PATH. @param {string} program */
+export function hasProgram(program) {
+  const finder = process.platform === 'win32' ? 'where' : 'which';
+  return spawnSync(finder, [program], { stdio: 'ignore' }).status === 0;
+}

@@ -1,0 +1,38 @@
+import { defineConfig } from 'vitest/config';
+
+// What a task sees must come from the code under test, not from the shell the tests were started in.
+delete process.env['PYTHONUNBUFFERED'];
+
+const node = ['core/**/*.test.ts', 'main/**/*.test.ts', 'test/**/*.test.ts'];
+
+/** One project a stage of scripts/test.mjs. Tests of the window run in jsdom, all others in Node. */
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    restoreMocks: true,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: node,
+          exclude: ['test/{e2e,bench,accept,store,contract,backends,faults,cluster,load}/**', 'node_modules/**'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'renderer',
+          environment: 'jsdom',
+          include: ['renderer/**/*.test.ts', 'renderer/**/*.test.tsx'],
+        },
+      },
+      ...['store', 'contract', 'backends', 'faults', 'cluster'].map((name) => ({
+        extends: true as const,
+        test: { name, include: [`test/${name}/**/*.test.ts`], ...(name === 'faults' ? { testTimeout: 300_000 } : {}) },
+      })),
+    ],
+  },
+});
