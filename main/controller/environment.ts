@@ -1,0 +1,47 @@
+/** The IRIS_* variables of a task (iris-behaviour 6.2, as far as they apply to a process on a workstation). */
+import type { Attempt, Job, Task } from '../../core/model/entities.js';
+
+export interface EnvironmentInput {
+  readonly job: Job;
+  readonly task: Task;
+  readonly attempt: Attempt;
+  /** Address other machines reach this worker by. */
+  readonly advertiseHost: string;
+  /** So that irisctl inside a task finds the controller that runs it. */
+  readonly homeRoot: string;
+}
+
+/**
+ * Iris' own variables first, the job's on top: for processes the job may override them, as in the original. The original names
+ * the attempt in IRIS_TASK_ID on retries only, so that a first attempt reads as the plain task id.
+ */
+export function taskEnvironment(input: EnvironmentInput): Record<string, string> {
+  const { job, task, attempt } = input;
+  const ports: Record<string, string> = {};
+  for (const [name, port] of Object.entries(attempt.ports)) {
+    ports[`IRIS_PORT_${name.toUpperCase().replaceAll('-', '_')}`] = String(port);
+  }
+  return {
+    IRIS_TASK_ID: attempt.number === 0 ? task.id : `${task.id}:${attempt.number}`,
+    IRIS_ATTEMPT_UID: attempt.uid,
+    IRIS_NUM_TASKS: String(job.numTasks),
+    IRIS_WORKER_ID: attempt.workerId,
+    IRIS_BIND_HOST: '0.0.0.0',
+    IRIS_ADVERTISE_HOST: input.advertiseHost,
+    IRIS_DESKTOP_HOME: input.homeRoot,
+    IRIS_TASK_RESOURCES: JSON.stringify({
+      cpu_millicores: job.spec.cpuMillicores,
+      memory_bytes: job.spec.memoryBytes,
+      disk_bytes: job.spec.diskBytes,
+      gpu_count: job.spec.gpuCount,
+      gpu_variant: job.spec.gpuVariant,
+    }),
+    IRIS_JOB_ENV: JSON.stringify(job.spec.environment),
+    IRIS_JOB_CONSTRAINTS: JSON.stringify(job.spec.constraints),
+    IRIS_JOB_EXTRAS: JSON.stringify(job.spec.extras),
+    ...ports,
+    ...job.spec.environment,
+    // Never the job's to change: reports and clean-up go by it.
+    ...{ IRIS_ATTEMPT_UID: attempt.uid },
+  };
+}

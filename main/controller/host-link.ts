@@ -1,0 +1,208 @@
+/**
+ * How the desktop's main thread reaches a controller: its own, in a worker thread, or another host's through the socket. Frames
+ * pass through unread.
+ */
+import { Worker } from 'node:worker_threads';
+import { RefusalError, refusal, refusalSchema, type Refusal } from '../../core/contract/errors.js';
+import type { ClientFrame, HostFrame } from '../../core/contract/protocol.js';
+import type { Home } from '../home.js';
+import { connectSocket } from '../server/socket-client.js';
+
+export interface LinkClient {
+  send(frame: ClientFrame): void;
+  close(): void;
+}
+
+export interface HostLink {
+  /** `own`: the controller lives in this process; `attached`: another host owns the folder. */
+  readonly kind: 'own' | 'attached';
+  /** A new connection; `closed` is called once when the host is gone, not after `close`. */
+  openClient(receive: (frame: HostFrame) => void, closed: (reason: Refusal) => void): LinkClient;
+  /** Resolves when the host is gone, with the reason. */
+  readonly ended: Promise<Refusal>;
+  /** Own: ends the controller, after its last commit; attached: only disconnects. Attempts go on. */
+  shutdown(reason: string): Promise<void>;
+}
+
+export interface LinkOptions {
+  readonly home: Home;
+  readonly appVersion: string;
+  /** In words, such as `Electron 45.5.0`. */
+  readonly runtime: string;
+  /** The built controller-worker module. */
+  readonly workerModule: URL;
+}
+
+/** What passes between the main thread and the controller's worker. */
+export type WorkerMessage =
+  | { readonly kind: 'open'; readonly client: number }
+  | { readonly kind: 'frame'; readonly client: number; readonly frame: unknown }
+  | { readonly kind: 'close'; readonly client: number }
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly refusal: Refusal }
+  | { readonly kind: 'shutdown'; readonly reason: string }
+  | { readonly kind: 'stopped'; readonly reason: string };
+
+export interface WorkerInput {
+  readonly home: Home;
+  readonly appVersion: string;
+  readonly runtime: string;
+}
+
+/** Takes the folder when it is free, else attaches to its owner. */
+export async function connectOrStart(options: LinkOptions): Promise<HostLink> {
+  const existing = await attachToHost(options.home.socket).catch(() => null);
+  if (existing !== null) return existing;
+  try {
+    return await startLocalHost(options);
+  } catch (error) {
+    if (!(error instanceof RefusalError) || error.refusal.code !== 'FOLDER_OWNED') throw error;
+    // Somebody took it between the two steps: it is about to listen, or is just ending.
+    return await attachToHost(options.home.socket);
+  }
+}
+
+export async function startLocalHost(options: LinkOptions): Promise<HostLink> {
+  const input: WorkerInput = { home: options.home, appVersion: options.appVersion, runtime: options.runtime };
+  const worker = new Worker(options.workerModule, { workerData: input, name: 'controller' });
+  const clients = new Map<number, { receive(frame: HostFrame): void; closed(reason: Refusal): void }>();
+  let nextClient = 1;
+  let gone: Refusal | null = null;
+  let resolveEnded: (reason: Refusal) => void = () => undefined;
+  const ended = new Promise<Refusal>((resolve) => {
+    resolveEnded = resolve;
+  });
+
+  function end(reason: Refusal): void {
+    if (gone !== null) return;
+    gone = reason;
+    for (const client of clients.values()) client.closed(reason);
+    clients.clear();
+    resolveEnded(reason);
+  }
+
+  const post = (message: WorkerMessage) => worker.postMessage(message);
+  await new Promise<void>((resolve, reject) => {
+    worker.on('message', (message: WorkerMessage) => {
+      switch (message.kind) {
+        case 'ready':
+          resolve();
+          return;
+        case 'failed':
+          reject(new RefusalError(refusalSchema.parse(message.refusal)));
+          end(message.refusal);
+          return;
+        case 'frame':
+          clients.get(message.client)?.receive(message.frame as HostFrame);
+          return;
+        case 'close': {
+          const client = clients.get(message.client);
+          clients.delete(message.client);
+          client?.closed(refusal('DISCONNECTED', 'The controller closed the connection.'));
+          return;
+        }
+        case 'stopped':
+          end(refusal('UNAVAILABLE', `The controller stopped: ${message.reason}.`));
+          return;
+        case 'open':
+        case 'shutdown':
+          return;
+      }
+    });
+    worker.on('error', (error) => {
+      const reason = refusal('INTERNAL', `The controller's thread failed: ${error.message}`);
+      reject(new RefusalError(reason));
+      end(reason);
+    });
+    worker.on('exit', (code) => {
+      const reason = refusal('UNAVAILABLE', `The controller's thread ended with code ${code}.`);
+      reject(new RefusalError(reason));
+      end(reason);
+    });
+  });
+
+  return {
+    kind: 'own',
+    ended,
+    openClient(receive, closed) {
+      if (gone !== null) {
+        const reason = gone;
+        queueMicrotask(() => closed(reason));
+        return { send: () => undefined, close: () => undefined };
+      }
+      const client = nextClient++;
+      clients.set(client, { receive, closed });
+      post({ kind: 'open', client });
+      return {
+        send: (frame) => {
+          if (clients.has(client)) post({ kind: 'frame', client, frame });
+        },
+        close: () => {
+          if (clients.delete(client)) post({ kind: 'close', client });
+        },
+      };
+    },
+    async shutdown(reason) {
+      if (gone === null) post({ kind: 'shutdown', reason });
+      await ended;
+      await worker.terminate();
+    },
+  };
+}
+
+/** Attaches to whoever listens on the socket. Rejects with UNAVAILABLE when nobody does. */
+export async function attachToHost(socketPath: string): Promise<HostLink> {
+  // One connection is kept open to learn of the host's end; each client gets its own.
+  let resolveEnded: (reason: Refusal) => void = () => undefined;
+  const ended = new Promise<Refusal>((resolve) => {
+    resolveEnded = resolve;
+  });
+  const watch = await connectSocket(socketPath, () => undefined, resolveEnded);
+  return {
+    kind: 'attached',
+    ended,
+    openClient(receive, closed) {
+      const waiting: ClientFrame[] = [];
+      let connection: LinkClient | null = null;
+      let over = false;
+      connectSocket(
+        socketPath,
+        (frame) => receive(frame as HostFrame),
+        (reason) => {
+          if (!over) closed(reason);
+          over = true;
+        },
+      ).then(
+        (made) => {
+          if (over) {
+            made.close();
+            return;
+          }
+          connection = made;
+          for (const frame of waiting.splice(0)) made.send(frame);
+        },
+        (error: unknown) => {
+          if (over) return;
+          over = true;
+          closed(error instanceof RefusalError ? error.refusal : refusal('UNAVAILABLE', String(error)));
+        },
+      );
+      return {
+        send: (frame) => {
+          if (over) return;
+          if (connection === null) waiting.push(frame);
+          else connection.send(frame);
+        },
+        close: () => {
+          over = true;
+          connection?.close();
+        },
+      };
+    },
+    shutdown() {
+      watch.close();
+      resolveEnded(refusal('DISCONNECTED', 'Detached from the controller.'));
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,340 @@
+/**
+ * Subscriptions: a snapshot, then deltas with sequence numbers. At most one delta in flight a subscription and ten a second;
+ * between them the last value of an entity wins. A client that falls too far behind gets a new snapshot instead.
+ */
+import type { TopicDelta, TopicFilter, TopicName, TopicSnapshot } from '../../core/contract/api.js';
+import type { Refusal } from '../../core/contract/errors.js';
+import { RefusalError, refusal } from '../../core/contract/errors.js';
+import type { HostFrame } from '../../core/contract/protocol.js';
+import type { Counts, HostStatus, InboxItem, JobSummary, Overview, TaskView } from '../../core/contract/views.js';
+
+/** Ten deltas a second; the overview is costlier to make and slower to change. */
+const minGapMs: Readonly<Record<TopicName, number>> = { jobs: 100, job: 100, log: 100, overview: 500, inbox: 100, status: 500 };
+
+/** Entities that may wait for one slow subscription before it is given a snapshot instead. */
+const maxPending = 2000;
+
+/** Where snapshots come from; they may be read from the database. */
+export interface TopicSources {
+  counts(): Counts;
+  job(jobId: string): Promise<TopicSnapshot<'job'>>;
+  log(attemptUid: string): Promise<TopicSnapshot<'log'>>;
+  overview(): Promise<Overview>;
+  unread(): Promise<number>;
+  status(): HostStatus;
+  /** Called when the first subscription to something begins and the last one ends. */
+  interest(kind: 'overview' | 'log', key: string, wanted: boolean): void;
+}
+
+export interface Changes {
+  /** Summaries of the jobs that changed. */
+  readonly jobs: readonly JobSummary[];
+  /** Tasks that changed, by job. */
+  readonly tasks: ReadonlyMap<string, readonly TaskView[]>;
+  readonly removed: readonly string[];
+}
+
+type Send = (frame: HostFrame) => void;
+
+export interface SubscriptionHandle {
+  /** Confirmed by the client: the next delta may go. */
+  acknowledge(seq: number): void;
+  end(): void;
+}
+
+interface Subscription {
+  readonly id: number;
+  readonly topic: TopicName;
+  /** The job or attempt it is about; empty for topics without one. */
+  readonly key: string;
+  readonly send: Send;
+  seq: number;
+  awaitingAck: boolean;
+  /** A snapshot is being made; deltas wait for it. */
+  loading: boolean;
+  stale: boolean;
+  dirty: boolean;
+  lastSentMs: number;
+  timer: NodeJS.Timeout | null;
+  readonly rows: Map<string, JobSummary>;
+  readonly removed: Set<string>;
+  readonly tasks: Map<string, TaskView>;
+  summary: JobSummary | null;
+  log: TopicDelta<'log'> | null;
+  readonly inbox: Map<number, InboxItem>;
+  ended: boolean;
+}
+
+export class Publisher {
+  private readonly byTopic = new Map<TopicName, Set<Subscription>>();
+  private readonly interests = new Map<string, number>();
+
+  constructor(
+    private readonly sources: TopicSources,
+    private readonly monotonicMs: () => number,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  subscribe<T extends TopicName>(id: number, topic: T, filter: TopicFilter<T>, send: Send): SubscriptionHandle {
+    const subscription: Subscription = {
+      id,
+      topic,
+      key: keyOf(filter),
+      send,
+      seq: 0,
+      awaitingAck: false,
+      loading: false,
+      stale: true,
+      dirty: false,
+      lastSentMs: Number.NEGATIVE_INFINITY,
+      timer: null,
+      rows: new Map(),
+      removed: new Set(),
+      tasks: new Map(),
+      summary: null,
+      log: null,
+      inbox: new Map(),
+      ended: false,
+    };
+    this.members(topic).add(subscription);
+    this.count(subscription, 1);
+    this.advance(subscription);
+    return {
+      acknowledge: (seq) => {
+        if (subscription.seq !== seq) return;
+        subscription.awaitingAck = false;
+        this.advance(subscription);
+      },
+      end: () => this.end(subscription),
+    };
+  }
+
+  hasSubscribers(topic: TopicName): boolean {
+    return this.members(topic).size > 0;
+  }
+
+  changed(changes: Changes): void {
+    for (const subscription of this.members('jobs')) {
+      for (const row of changes.jobs) subscription.rows.set(row.id, row);
+      for (const id of changes.removed) {
+        subscription.rows.delete(id);
+        subscription.removed.add(id);
+      }
+      this.touch(subscription, subscription.rows.size + subscription.removed.size);
+    }
+    for (const subscription of this.members('job')) {
+      const summary = changes.jobs.find((row) => row.id === subscription.key);
+      const tasks = changes.tasks.get(subscription.key) ?? [];
+      if (summary === undefined && tasks.length === 0) continue;
+      if (summary !== undefined) subscription.summary = summary;
+      for (const task of tasks) subscription.tasks.set(task.id, task);
+      this.touch(subscription, subscription.tasks.size);
+    }
+    for (const subscription of this.members('overview')) this.touch(subscription, 0);
+  }
+
+  logGrew(attemptUid: string, value: TopicDelta<'log'>): void {
+    for (const subscription of this.members('log')) {
+      if (subscription.key !== attemptUid) continue;
+      subscription.log = value;
+      this.touch(subscription, 0);
+    }
+  }
+
+  machinesChanged(): void {
+    for (const subscription of this.members('overview')) this.touch(subscription, 0);
+  }
+
+  inboxChanged(items: readonly InboxItem[]): void {
+    for (const subscription of this.members('inbox')) {
+      for (const item of items) subscription.inbox.set(item.id, item);
+      this.touch(subscription, subscription.inbox.size);
+    }
+  }
+
+  statusChanged(): void {
+    for (const subscription of this.members('status')) this.touch(subscription, 0);
+  }
+
+  /** Ends every subscription with the reason. */
+  close(reason: Refusal): void {
+    for (const members of this.byTopic.values()) {
+      for (const subscription of [...members]) {
+        subscription.send({ kind: 'refused', id: subscription.id, refusal: reason });
+        this.end(subscription);
+      }
+    }
+  }
+
+  private members(topic: TopicName): Set<Subscription> {
+    let members = this.byTopic.get(topic);
+    if (members === undefined) {
+      members = new Set();
+      this.byTopic.set(topic, members);
+    }
+    return members;
+  }
+
+  private touch(subscription: Subscription, pending: number): void {
+    subscription.dirty = true;
+    if (pending > maxPending) {
+      clearPending(subscription);
+      subscription.stale = true;
+    }
+    this.advance(subscription);
+  }
+
+  /** Sends what is due, or sets the timer for it. */
+  private advance(subscription: Subscription): void {
+    if (subscription.ended || subscription.awaitingAck || subscription.loading || subscription.timer !== null) return;
+    if (!subscription.stale && !subscription.dirty) return;
+    const waitMs = subscription.lastSentMs + minGapMs[subscription.topic] - this.monotonicMs();
+    if (waitMs > 0) {
+      subscription.timer = setTimeout(() => {
+        subscription.timer = null;
+        this.advance(subscription);
+      }, waitMs);
+      return;
+    }
+    // The overview's delta is a whole overview, so both ways make the same value.
+    if (subscription.stale || subscription.topic === 'overview') void this.sendFull(subscription);
+    else this.sendDelta(subscription);
+  }
+
+  private async sendFull(subscription: Subscription): Promise<void> {
+    subscription.loading = true;
+    const asDelta = !subscription.stale;
+    subscription.stale = false;
+    subscription.dirty = false;
+    try {
+      const value = await this.snapshot(subscription);
+      if (subscription.ended) return;
+      subscription.lastSentMs = this.monotonicMs();
+      subscription.awaitingAck = true;
+      if (asDelta) {
+        subscription.seq += 1;
+        subscription.send({ kind: 'delta', id: subscription.id, seq: subscription.seq, value });
+      } else {
+        subscription.seq = 0;
+        subscription.send({ kind: 'snapshot', id: subscription.id, value });
+      }
+    } catch (error) {
+      const reason =
+        error instanceof RefusalError
+          ? error.refusal
+          : refusal('INTERNAL', `The ${subscription.topic} topic could not be read; the host's log says why.`);
+      if (!(error instanceof RefusalError)) this.failed(error);
+      subscription.send({ kind: 'refused', id: subscription.id, refusal: reason });
+      this.end(subscription);
+    } finally {
+      subscription.loading = false;
+    }
+  }
+
+  private async snapshot(subscription: Subscription): Promise<unknown> {
+    switch (subscription.topic) {
+      case 'jobs':
+        return { counts: this.sources.counts() } satisfies TopicSnapshot<'jobs'>;
+      case 'job':
+        return await this.sources.job(subscription.key);
+      case 'log':
+        return await this.sources.log(subscription.key);
+      case 'overview':
+        return await this.sources.overview();
+      case 'inbox':
+        return { unread: await this.sources.unread() } satisfies TopicSnapshot<'inbox'>;
+      case 'status':
+        return this.sources.status();
+    }
+  }
+
+  private sendDelta(subscription: Subscription): void {
+    if (subscription.topic === 'inbox') {
+      void this.sendInbox(subscription);
+      return;
+    }
+    const value = this.delta(subscription);
+    subscription.dirty = false;
+    clearPending(subscription);
+    if (value === null) return;
+    this.emitDelta(subscription, value);
+  }
+
+  private async sendInbox(subscription: Subscription): Promise<void> {
+    subscription.loading = true;
+    subscription.dirty = false;
+    const items = [...subscription.inbox.values()];
+    subscription.inbox.clear();
+    try {
+      const unread = await this.sources.unread();
+      if (!subscription.ended) this.emitDelta(subscription, { items, unread } satisfies TopicDelta<'inbox'>);
+    } catch (error) {
+      this.failed(error);
+      subscription.stale = true;
+    } finally {
+      subscription.loading = false;
+    }
+  }
+
+  private emitDelta(subscription: Subscription, value: unknown): void {
+    subscription.seq += 1;
+    subscription.awaitingAck = true;
+    subscription.lastSentMs = this.monotonicMs();
+    subscription.send({ kind: 'delta', id: subscription.id, seq: subscription.seq, value });
+  }
+
+  private delta(subscription: Subscription): unknown {
+    switch (subscription.topic) {
+      case 'jobs':
+        return {
+          rows: [...subscription.rows.values()],
+          removed: [...subscription.removed],
+          counts: this.sources.counts(),
+        } satisfies TopicDelta<'jobs'>;
+      case 'job':
+        return subscription.summary === null
+          ? null
+          : ({ summary: subscription.summary, tasks: [...subscription.tasks.values()] } satisfies TopicDelta<'job'>);
+      case 'log':
+        return subscription.log;
+      case 'status':
+        return this.sources.status();
+      case 'overview':
+      case 'inbox':
+        return null; // made elsewhere: they are read from the database
+    }
+  }
+
+  private end(subscription: Subscription): void {
+    if (subscription.ended) return;
+    subscription.ended = true;
+    if (subscription.timer !== null) clearTimeout(subscription.timer);
+    this.members(subscription.topic).delete(subscription);
+    this.count(subscription, -1);
+  }
+
+  private count(subscription: Subscription, by: 1 | -1): void {
+    if (subscription.topic !== 'overview' && subscription.topic !== 'log') return;
+    const name = `${subscription.topic} ${subscription.key}`;
+    const before = this.interests.get(name) ?? 0;
+    const after = before + by;
+    if (after === 0) this.interests.delete(name);
+    else this.interests.set(name, after);
+    if (before === 0 || after === 0) this.sources.interest(subscription.topic, subscription.key, after > 0);
+  }
+}
+
+function keyOf(filter: object): string {
+  if ('jobId' in filter && typeof filter.jobId === 'string') return filter.jobId;
+  if ('attemptUid' in filter && typeof filter.attemptUid === 'string') return filter.attemptUid;
+  return '';
+}
+
+function clearPending(subscription: Subscription): void {
+  subscription.rows.clear();
+  subscription.removed.clear();
+  subscription.tasks.clear();
+  subscription.summary = null;
+  subscription.log = null;
+  subscription.inbox.clear();
+}

@@ -1,0 +1,71 @@
+/** The client's end of the local socket: frames out, frames in. */
+import net from 'node:net';
+import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
+import { maxFrameBytes, type ClientFrame } from '../../core/contract/protocol.js';
+import { LineDecoder } from './line-decoder.js';
+
+export interface SocketConnection {
+  send(frame: ClientFrame): void;
+  close(): void;
+}
+
+/**
+ * Connects to a host's socket. Rejects with UNAVAILABLE when nobody listens there. `closed` is called once when the host is gone,
+ * not after `close`.
+ */
+export function connectSocket(
+  path: string,
+  receive: (frame: unknown) => void,
+  closed: (reason: Refusal) => void,
+): Promise<SocketConnection> {
+  return new Promise((resolve, reject) => {
+    const socket = net.createConnection(path);
+    const decoder = new LineDecoder(maxFrameBytes);
+    let connected = false;
+    let over = false;
+
+    function end(reason: Refusal): void {
+      if (over) return;
+      over = true;
+      socket.destroy();
+      if (connected) closed(reason);
+      else reject(new RefusalError(reason));
+    }
+
+    socket.on('connect', () => {
+      connected = true;
+      resolve({
+        send: (frame) => {
+          if (!over) socket.write(`${JSON.stringify(frame)}\n`);
+        },
+        close: () => {
+          over = true;
+          socket.end();
+        },
+      });
+    });
+    socket.on('data', (chunk) => {
+      const lines = decoder.push(chunk);
+      if (lines === null) {
+        end(refusal('RESOURCE_EXHAUSTED', `The controller sent a frame longer than ${maxFrameBytes} bytes.`));
+        return;
+      }
+      for (const line of lines) {
+        if (!over) receive(parse(line));
+      }
+    });
+    socket.on('error', (error) => {
+      const text = connected ? `The connection to the controller failed: ${error.message}` : `No controller answers on ${path}: ${error.message}`;
+      end(refusal(connected ? 'DISCONNECTED' : 'UNAVAILABLE', text));
+    });
+    socket.on('close', () => end(refusal('DISCONNECTED', 'The connection to the controller ended.')));
+  });
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    return undefined; // no frame; the client ignores it
+  }
+}

@@ -1,0 +1,115 @@
+/** The local socket: newline-delimited JSON frames, readable and writable by the owner only. */
+import { chmodSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import type { HostFrame } from '../../core/contract/protocol.js';
+import { maxFrameBytes } from '../../core/contract/protocol.js';
+import { refusal } from '../../core/contract/errors.js';
+import { LineDecoder } from './line-decoder.js';
+
+/** What a connected client gets: frames in through `receive`, frames out through the `send` it was opened with. */
+export interface ClientSession {
+  receive(frame: unknown): void;
+  close(): void;
+}
+
+export interface SessionOpener {
+  (transport: { send(frame: HostFrame): void; backlogBytes(): number; close(): void }): ClientSession;
+}
+
+/** More than this waiting in one client's socket: it reads too slowly and is cut off rather than let the host grow. */
+const maxBacklogBytes = 64 * 1024 * 1024;
+
+export interface SocketServer {
+  close(): Promise<void>;
+}
+
+/** Listens on `path`. The caller owns the data folder, so a socket file found there is a dead host's. */
+export async function listenOnSocket(path: string, open: SessionOpener): Promise<SocketServer> {
+  if (process.platform !== 'win32') rmSync(path, { force: true });
+  const connections = new Set<net.Socket>();
+  const server = net.createServer((socket) => {
+    connections.add(socket);
+    serve(socket, open, () => connections.delete(socket));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  if (process.platform !== 'win32') chmodSync(path, 0o600);
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of connections) socket.end(() => socket.destroy());
+      }),
+  };
+}
+
+function serve(socket: net.Socket, open: SessionOpener, gone: () => void): void {
+  const decoder = new LineDecoder(maxFrameBytes);
+  let ended = false;
+  // Frames of one turn of the event loop leave in one write.
+  let outgoing: string[] = [];
+  let outgoingBytes = 0;
+
+  function flush(): void {
+    const text = outgoing.join('');
+    outgoing = [];
+    outgoingBytes = 0;
+    if (!ended && text !== '') socket.write(text);
+  }
+
+  const session = open({
+    send(frame) {
+      if (ended) return;
+      const line = `${JSON.stringify(frame)}\n`;
+      if (socket.writableLength + outgoingBytes > maxBacklogBytes) {
+        socket.destroy();
+        return;
+      }
+      if (outgoing.length === 0) setImmediate(flush);
+      outgoing.push(line);
+      outgoingBytes += line.length;
+    },
+    backlogBytes: () => socket.writableLength + outgoingBytes,
+    close() {
+      flush();
+      socket.end();
+    },
+  });
+
+  socket.on('data', (chunk) => {
+    const lines = decoder.push(chunk);
+    if (lines === null) {
+      socket.write(
+        `${JSON.stringify({ kind: 'refused', id: 1, refusal: refusal('RESOURCE_EXHAUSTED', `A frame is longer than ${maxFrameBytes} bytes.`) })}\n`,
+      );
+      socket.destroySoon();
+      return;
+    }
+    for (const line of lines) {
+      const frame = parse(line);
+      session.receive(frame);
+    }
+  });
+  const end = () => {
+    if (ended) return;
+    ended = true;
+    gone();
+    session.close();
+  };
+  socket.on('error', end);
+  socket.on('close', end);
+  socket.on('end', () => socket.end());
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    return undefined; // no frame: the session refuses it and closes
+  }
+}

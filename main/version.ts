@@ -1,0 +1,10 @@
+/** Names of this build and of what it runs on. */
+import packageJson from '../package.json' with { type: 'json' };
+
+export const appVersion: string = packageJson.version;
+
+/** `Electron 45.5.0` or `Node 24.1.0`. */
+export function runtimeName(): string {
+  const electron = process.versions['electron'];
+  return electron === undefined ? `Node ${process.versions.node}` : `Electron ${electron}`;
+}
