@@ -72,7 +72,10 @@ const gpu = z
     if (/^\d+$/.test(text)) return { count: Number(text), variant: null };
     const match = /^([A-Za-z0-9][A-Za-z0-9._ -]*?)(?:x(\d+))?$/.exec(text);
     if (match === null || match[1] === undefined) return bad();
-    return { count: match[2] === undefined ? 1 : Number(match[2]), variant: match[1].trim().toLowerCase() };
+    const count = match[2] === undefined ? 1 : Number(match[2]);
+    // No machine has that many GPUs: the x belongs to the model's name, as in rtx4090.
+    if (count > 16) return { count: 1, variant: text.toLowerCase() };
+    return { count, variant: match[1].trim().toLowerCase() };
   });
 
 const count = (max: number, min = 0) =>
@@ -325,7 +328,8 @@ export function fieldErrors(error: z.ZodError, input: unknown): FieldError[] {
     result.push({
       field: issue.path.length === 0 ? 'request' : issue.path.join('.'),
       value: showValue(valueAt(input, issue.path)),
-      expected: issue.message,
+      // A wrong key carries what would be right inside.
+      expected: issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message,
     });
   }
   return result;
