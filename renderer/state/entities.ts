@@ -1,0 +1,105 @@
+/**
+ * Every job row the window knows, once. Batches from the `jobs` topic and answers of the list go in; a row component listens to its
+ * own id only, so one changed row renders one row. One notification a batch.
+ */
+import type { JobSummary } from '../../core/contract/views.js';
+
+export interface JobBatch {
+  /** Rows known before that changed, as they were. */
+  readonly changed: readonly { readonly before: JobSummary; readonly after: JobSummary }[];
+  /** Rows not known before. They are not kept: whoever lists them fetches them. */
+  readonly unknown: readonly JobSummary[];
+  readonly removed: readonly string[];
+}
+
+export interface JobEntities {
+  get(id: string): JobSummary | undefined;
+  /** Rows of an answer: kept, and listeners of those that differ are called. */
+  put(rows: readonly JobSummary[]): void;
+  /** A delta of the topic. */
+  apply(rows: readonly JobSummary[], removed: readonly string[]): void;
+  listen(id: string, listener: () => void): () => void;
+  /** Called once for each delta, after the rows' own listeners. */
+  onBatch(listener: (batch: JobBatch) => void): () => void;
+  readonly size: number;
+}
+
+/** Above this many rows the oldest that nobody shows are forgotten. */
+const mostRows = 20_000;
+
+/** Rows are plain data from one serialiser, so their text is a fair comparison. */
+function same(a: JobSummary, b: JobSummary): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
+}
+
+export function createJobEntities(limit: number = mostRows): JobEntities {
+  const rows = new Map<string, JobSummary>();
+  const listeners = new Map<string, Set<() => void>>();
+  const batchListeners = new Set<(batch: JobBatch) => void>();
+
+  function notify(ids: Iterable<string>): void {
+    for (const id of ids) for (const listener of [...(listeners.get(id) ?? [])]) listener();
+  }
+
+  function forgetOldest(): void {
+    if (rows.size <= limit) return;
+    for (const id of rows.keys()) {
+      if (rows.size <= limit) return;
+      if (!listeners.has(id)) rows.delete(id);
+    }
+  }
+
+  return {
+    get: (id) => rows.get(id),
+    put(incoming) {
+      const touched: string[] = [];
+      for (const row of incoming) {
+        const before = rows.get(row.id);
+        if (before !== undefined && same(before, row)) continue;
+        rows.set(row.id, row);
+        touched.push(row.id);
+      }
+      forgetOldest();
+      notify(touched);
+    },
+    apply(incoming, removed) {
+      const changed: { before: JobSummary; after: JobSummary }[] = [];
+      const unknown: JobSummary[] = [];
+      const gone: string[] = [];
+      for (const after of incoming) {
+        const before = rows.get(after.id);
+        if (before === undefined) unknown.push(after);
+        else if (!same(before, after)) {
+          rows.set(after.id, after);
+          changed.push({ before, after });
+        }
+      }
+      for (const id of removed) {
+        if (rows.delete(id)) gone.push(id);
+      }
+      notify(changed.map((change) => change.after.id));
+      notify(gone);
+      if (changed.length + unknown.length + removed.length === 0) return;
+      const batch: JobBatch = { changed, unknown, removed };
+      for (const listener of [...batchListeners]) listener(batch);
+    },
+    listen(id, listener) {
+      const set = listeners.get(id) ?? new Set();
+      listeners.set(id, set);
+      set.add(listener);
+      return () => {
+        set.delete(listener);
+        if (set.size === 0 && listeners.get(id) === set) listeners.delete(id);
+      };
+    },
+    onBatch(listener) {
+      batchListeners.add(listener);
+      return () => {
+        batchListeners.delete(listener);
+      };
+    },
+    get size() {
+      return rows.size;
+    },
+  };
+}

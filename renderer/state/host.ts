@@ -1,0 +1,274 @@
+/**
+ * The window's side of the contract: promises for calls, subscriptions that outlive the connection. When the connection ends it is
+ * opened again with back-off; open subscriptions start anew with a fresh snapshot, and calls that were in flight are sent again
+ * (reads are harmless, commands carry a request id, so a repeat gives the first answer).
+ */
+import { contractVersion } from '../../core/contract/api.js';
+import type {
+  MethodName,
+  MethodResult,
+  Params,
+  TopicDelta,
+  TopicFilter,
+  TopicName,
+  TopicSnapshot,
+} from '../../core/contract/api.js';
+import { createContractClient, type ContractClient } from '../../core/contract/client.js';
+import type { BridgeConnection, DesktopBridge } from '../../core/contract/desktop-bridge.js';
+import { RefusalError, errorCodes, refusal, type Refusal, type Result } from '../../core/contract/errors.js';
+import type { HostStatus } from '../../core/contract/views.js';
+import { createStore, type ReadableStore } from './store.js';
+
+export type ConnectionState =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'connected'; readonly status: HostStatus }
+  /** Lost; `sinceMs` is when, for the status bar. */
+  | { readonly kind: 'lost'; readonly sinceMs: number; readonly refusal: Refusal }
+  /** The controller will not talk to this window (another version); trying again does not help. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+export interface TopicListener<T extends TopicName> {
+  /** The first value, and any later one that replaces everything known before. */
+  snapshot(value: TopicSnapshot<T>): void;
+  delta(value: TopicDelta<T>): void;
+  /** The controller refused or ended it while the connection stands. */
+  ended?(reason: Refusal): void;
+}
+
+export interface Host {
+  readonly connection: ReadableStore<ConnectionState>;
+  /** Rejects with RefusalError only. Waits for a connection, but not longer than `patienceMs`. */
+  call<M extends MethodName>(method: M, params: Params<M>): Promise<MethodResult<M>>;
+  subscribe<T extends TopicName>(topic: T, filter: TopicFilter<T>, listener: TopicListener<T>): () => void;
+  /** Paused (window hidden): topics are left; resumed: each takes one fresh snapshot. */
+  setPaused(paused: boolean): void;
+  /** Try again now instead of waiting for the back-off. */
+  reconnect(): void;
+  close(): void;
+}
+
+export interface HostOptions {
+  readonly connect: DesktopBridge['connect'];
+  readonly now?: () => number;
+  readonly setTimer?: (run: () => void, ms: number) => () => void;
+  /** How long a call waits while there is no connection. */
+  readonly patienceMs?: number;
+}
+
+const firstDelayMs = 200;
+const longestDelayMs = 5000;
+
+interface PendingCall {
+  start(client: ContractClient): void;
+  fail(reason: Refusal): void;
+  sent: boolean;
+}
+
+interface OpenTopic {
+  start(client: ContractClient): void;
+  stop(): void;
+}
+
+function timeoutTimer(run: () => void, ms: number): () => void {
+  const timer = setTimeout(run, ms);
+  return () => {
+    clearTimeout(timer);
+  };
+}
+
+export function createHost(options: HostOptions): Host {
+  const now = options.now ?? Date.now;
+  const setTimer = options.setTimer ?? timeoutTimer;
+  const patienceMs = options.patienceMs ?? 20_000;
+  const connection = createStore<ConnectionState>({ kind: 'connecting' });
+  const pending = new Set<PendingCall>();
+  const topics = new Set<OpenTopic>();
+  let client: ContractClient | null = null;
+  let port: BridgeConnection | null = null;
+  let delayMs = firstDelayMs;
+  let cancelRetry: (() => void) | null = null;
+  let cancelPatience: (() => void) | null = null;
+  let paused = false;
+  let closed = false;
+
+  function ready(): ContractClient | null {
+    return connection.get().kind === 'connected' ? client : null;
+  }
+
+  function open(): void {
+    if (closed) return;
+    cancelRetry?.();
+    cancelRetry = null;
+    let alive = true;
+    const onClosed = () => {
+      if (!alive) return;
+      alive = false;
+      lost(made);
+    };
+    const made = createContractClient((frame) => {
+      // A port may close between the check and the send; its closing is reported by itself.
+      if (alive) port?.send(frame);
+    });
+    client = made;
+    try {
+      port = options.connect((frame) => {
+        if (alive) made.receive(frame);
+      }, onClosed);
+    } catch (error) {
+      alive = false;
+      lost(made, refusal('UNAVAILABLE', error instanceof Error ? error.message : 'The controller is not reachable.'));
+      return;
+    }
+    made.call('hello', { contractVersion, client: 'window' }, (result) => {
+      if (!alive || closed) return;
+      if (result.ok) {
+        delayMs = firstDelayMs;
+        cancelPatience?.();
+        cancelPatience = null;
+        connection.set({ kind: 'connected', status: result.value });
+        for (const call of pending) call.start(made);
+        if (!paused) for (const topic of topics) topic.start(made);
+        return;
+      }
+      alive = false;
+      port?.close();
+      lost(made, result.refusal);
+    });
+  }
+
+  function lost(
+    which: ContractClient,
+    reason: Refusal = refusal('DISCONNECTED', 'The connection to the controller ended.'),
+  ): void {
+    if (client !== which) return;
+    client = null;
+    port = null;
+    for (const topic of topics) topic.stop();
+    for (const call of pending) call.sent = false;
+    which.disconnected(reason);
+    if (closed) return;
+    if (errorCodes[reason.code] !== 'retryable') {
+      connection.set({ kind: 'refused', refusal: reason });
+      failAll(reason);
+      return;
+    }
+    const before = connection.get();
+    connection.set({ kind: 'lost', sinceMs: before.kind === 'lost' ? before.sinceMs : now(), refusal: reason });
+    cancelPatience ??= setTimer(() => {
+      cancelPatience = null;
+      failAll(refusal('UNAVAILABLE', 'The controller is not reachable; nothing was sent. Trying again.'));
+    }, patienceMs);
+    cancelRetry = setTimer(open, delayMs);
+    delayMs = Math.min(longestDelayMs, delayMs * 2);
+  }
+
+  function failAll(reason: Refusal): void {
+    const calls = [...pending];
+    pending.clear();
+    for (const call of calls) call.fail(reason);
+  }
+
+  function call<M extends MethodName>(method: M, params: Params<M>): Promise<MethodResult<M>> {
+    return new Promise((resolve, reject) => {
+      const state = connection.get();
+      if (closed || state.kind === 'refused') {
+        const reason = state.kind === 'refused' ? state.refusal : refusal('UNAVAILABLE', 'The window is closing.');
+        reject(new RefusalError(reason));
+        return;
+      }
+      const entry: PendingCall = {
+        sent: false,
+        start(to) {
+          entry.sent = true;
+          to.call(method, params, (result: Result<MethodResult<M>>) => {
+            // Ended by the connection, not by an answer: it is still pending and will be sent again.
+            if (!entry.sent) return;
+            pending.delete(entry);
+            if (result.ok) resolve(result.value);
+            else reject(new RefusalError(result.refusal));
+          });
+        },
+        fail(reason) {
+          reject(new RefusalError(reason));
+        },
+      };
+      pending.add(entry);
+      const target = ready();
+      if (target !== null) entry.start(target);
+      else if (state.kind === 'lost') {
+        cancelPatience ??= setTimer(() => {
+          cancelPatience = null;
+          failAll(refusal('UNAVAILABLE', 'The controller is not reachable; nothing was sent. Trying again.'));
+        }, patienceMs);
+      }
+    });
+  }
+
+  function subscribe<T extends TopicName>(topic: T, filter: TopicFilter<T>, listener: TopicListener<T>): () => void {
+    let leave: (() => void) | null = null;
+    const entry: OpenTopic = {
+      start(to) {
+        let current = true;
+        const stop = to.subscribe(topic, filter, {
+          snapshot(value) {
+            if (current) listener.snapshot(value);
+          },
+          delta(value) {
+            if (current) listener.delta(value);
+          },
+          ended(reason) {
+            if (!current) return;
+            current = false;
+            leave = null;
+            listener.ended?.(reason);
+          },
+        });
+        leave = () => {
+          current = false;
+          stop();
+        };
+      },
+      stop() {
+        leave?.();
+        leave = null;
+      },
+    };
+    topics.add(entry);
+    const target = ready();
+    if (target !== null && !paused) entry.start(target);
+    return () => {
+      topics.delete(entry);
+      entry.stop();
+    };
+  }
+
+  open();
+  return {
+    connection,
+    call,
+    subscribe,
+    setPaused(next) {
+      if (paused === next) return;
+      paused = next;
+      const target = ready();
+      if (target === null) return;
+      for (const topic of topics) {
+        if (paused) topic.stop();
+        else topic.start(target);
+      }
+    },
+    reconnect() {
+      if (client !== null || closed) return;
+      delayMs = firstDelayMs;
+      open();
+    },
+    close() {
+      closed = true;
+      cancelRetry?.();
+      cancelPatience?.();
+      for (const topic of topics) topic.stop();
+      port?.close();
+      failAll(refusal('UNAVAILABLE', 'The window is closing.'));
+    },
+  };
+}
