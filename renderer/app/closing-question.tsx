@@ -1,0 +1,62 @@
+/** Asked once when the window closes: stay in the tray, or quit. */
+import { Button, Checkbox, Group, Modal } from '@mantine/core';
+import { useCallback, useState } from 'react';
+import type { DesktopCommand } from '../state/bridge.js';
+import { useDesktop, useDesktopCommands } from '../state/desktop-context.js';
+import { common } from '../strings/common.js';
+
+export function ClosingQuestion() {
+  const { bridge } = useDesktop();
+  const [running, setRunning] = useState<number | null>(null);
+  const [remember, setRemember] = useState(true);
+
+  useDesktopCommands(
+    useCallback((command: DesktopCommand) => {
+      if (command.kind === 'closing-asks') setRunning(command.runningJobs);
+    }, []),
+  );
+
+  const answer = (choice: 'tray' | 'quit' | 'cancel') => {
+    setRunning(null);
+    void bridge.answerClosing({ choice, remember: choice !== 'cancel' && remember });
+  };
+
+  return (
+    <Modal
+      opened={running !== null}
+      onClose={() => {
+        answer('cancel');
+      }}
+      title={common.closingTitle}
+      closeButtonProps={{ 'aria-label': common.close }}
+    >
+      <p>{common.closingBody(running ?? 0)}</p>
+      <Checkbox
+        mt="md"
+        label={common.closingRemember}
+        checked={remember}
+        onChange={(event) => {
+          setRemember(event.currentTarget.checked);
+        }}
+      />
+      <Group justify="flex-end" mt="lg" gap="sm">
+        <Button
+          variant="default"
+          onClick={() => {
+            answer('quit');
+          }}
+        >
+          {common.closingQuit}
+        </Button>
+        <Button
+          data-autofocus
+          onClick={() => {
+            answer('tray');
+          }}
+        >
+          {common.closingTray}
+        </Button>
+      </Group>
+    </Modal>
+  );
+}

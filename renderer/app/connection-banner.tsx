@@ -1,0 +1,40 @@
+/** Between rail and page while the controller is away: what is shown may be old, and what happens about it. */
+import { Button } from '@mantine/core';
+import { Icon } from '../components/icon.js';
+import { useDesktop } from '../state/desktop-context.js';
+import { useConnection } from '../state/hooks.js';
+import { common } from '../strings/common.js';
+import styles from './connection-banner.module.css';
+
+export function ConnectionBanner() {
+  const { host } = useDesktop();
+  const connection = useConnection();
+  if (connection.kind === 'connected' && connection.status.healthy) return null;
+  if (connection.kind === 'connecting') return null;
+  if (connection.kind === 'connected') {
+    return (
+      <div className={styles['banner']} role="status">
+        <Icon name="warning" />
+        <span className={styles['text']}>{connection.status.health}</span>
+      </div>
+    );
+  }
+  const lost = connection.kind === 'lost';
+  return (
+    <div className={styles['banner']} role="status">
+      <Icon name="warning" />
+      <span className={styles['text']}>
+        {lost ? `${common.connectionLost} ${common.stale}` : `${common.connectionRefused} ${connection.refusal.message}`}
+      </span>
+      <Button
+        variant="default"
+        onClick={() => {
+          if (lost) host.reconnect();
+          else window.location.reload();
+        }}
+      >
+        {lost ? common.reconnectNow : common.reload}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,122 @@
+/** Rail, page and status bar; keys that work everywhere. */
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { DesktopCommand } from '../state/bridge.js';
+import { KeyboardHelp } from '../components/keyboard-help.js';
+import { useShortcuts } from '../components/shortcuts.js';
+import { useDesktopCommands } from '../state/desktop-context.js';
+import { common } from '../strings/common.js';
+import { ClosingQuestion } from './closing-question.js';
+import { ConnectionBanner } from './connection-banner.js';
+import { CrashBoundary } from './crash-boundary.js';
+import styles from './frame.module.css';
+import { Palette, openPalette } from './palette.js';
+import { Rail } from './rail.js';
+import { jobRoute, jobsRoute, navigate, newJobRoute, overviewRoute, routeHash, useRoute } from './router.js';
+import { Pages } from './pages.js';
+import { StatusBar } from './status-bar.js';
+
+export function Frame() {
+  const route = useRoute();
+  const [helpOpen, setHelpOpen] = useState(false);
+  const content = useRef<HTMLElement>(null);
+
+  useShortcuts(common.keysEverywhere, [
+    {
+      keys: 'mod+k',
+      label: common.keyPalette,
+      inFields: true,
+      run: () => {
+        openPalette();
+      },
+    },
+    {
+      keys: 'n',
+      label: common.keyNew,
+      run: () => {
+        navigate(newJobRoute());
+      },
+    },
+    {
+      keys: 'g j',
+      label: common.keyJobs,
+      run: () => {
+        navigate(jobsRoute());
+      },
+    },
+    {
+      keys: 'g o',
+      label: common.keyOverview,
+      run: () => {
+        navigate(overviewRoute);
+      },
+    },
+    {
+      keys: '?',
+      label: common.keyHelp,
+      run: () => {
+        setHelpOpen(true);
+      },
+    },
+    {
+      keys: 'Escape',
+      label: common.keyUp,
+      inFields: true,
+      run: (event) => {
+        // In a field Esc first leaves the field, so that nothing typed is lost by one key.
+        if (event.target instanceof HTMLElement && event.target.closest('input, textarea, select') !== null) {
+          event.target.blur();
+          return true;
+        }
+        if (route.page === 'job' || route.page === 'new') {
+          navigate(jobsRoute());
+          return true;
+        }
+        return false;
+      },
+    },
+  ]);
+
+  useDesktopCommands(
+    useCallback((command: DesktopCommand) => {
+      if (command.kind === 'open-job') navigate(jobRoute(command.jobId));
+      else if (command.kind === 'new-job') navigate(newJobRoute());
+      else if (command.kind === 'palette') openPalette();
+    }, []),
+  );
+
+  // A new page takes the focus, so that keys and screen readers start at its top.
+  const pageKey = route.page === 'job' ? `job ${route.jobId}` : route.page === 'new' ? routeHash(route) : route.page;
+  const shownKey = useRef(pageKey);
+  useEffect(() => {
+    if (shownKey.current === pageKey) return;
+    shownKey.current = pageKey;
+    if (content.current !== null && !content.current.contains(document.activeElement)) content.current.focus();
+  }, [pageKey]);
+
+  return (
+    <div className={styles['frame']}>
+      <Rail route={route} />
+      <div className={styles['middle']}>
+        <ConnectionBanner />
+        <main className={styles['content']} ref={content} tabIndex={-1}>
+          <CrashBoundary key={pageKey}>
+            <Pages route={route} />
+          </CrashBoundary>
+        </main>
+      </div>
+      <StatusBar />
+      <Palette
+        onHelp={() => {
+          setHelpOpen(true);
+        }}
+      />
+      <KeyboardHelp
+        opened={helpOpen}
+        onClose={() => {
+          setHelpOpen(false);
+        }}
+      />
+      <ClosingQuestion />
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+/** The pages there are. Narrow it shows icons alone, with the word on hover. */
+import { Tooltip, UnstyledButton } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useState } from 'react';
+import { Icon, type IconName } from '../components/icon.js';
+import { useConnection } from '../state/hooks.js';
+import { common } from '../strings/common.js';
+import styles from './rail.module.css';
+import { jobsRoute, overviewRoute, routeHash, type Route } from './router.js';
+
+interface RailEntry {
+  readonly page: Route['page'];
+  readonly word: string;
+  readonly icon: IconName;
+  readonly route: () => Route;
+}
+
+const entries: readonly RailEntry[] = [
+  { page: 'overview', word: common.overview, icon: 'overview', route: () => overviewRoute },
+  { page: 'jobs', word: common.jobs, icon: 'list', route: jobsRoute },
+];
+
+/** A job and a new job are reached from Jobs and belong to it. */
+function belongsTo(route: Route, page: Route['page']): boolean {
+  return route.page === page || (page === 'jobs' && (route.page === 'job' || route.page === 'new'));
+}
+
+export function Rail({ route }: { readonly route: Route }) {
+  const smallWindow = useMediaQuery('(max-width: 1080px)') ?? false;
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const narrow = chosen ?? smallWindow;
+  const connection = useConnection();
+  const cluster = connection.kind === 'connected' ? connection.status.clusterName : common.appName;
+
+  return (
+    <nav className={styles['rail']} data-narrow={narrow || undefined} aria-label={common.navigation}>
+      <div className={styles['cluster']} title={cluster}>
+        <IrisMark />
+        {narrow ? null : <span className="iris-ellipsis">{cluster}</span>}
+      </div>
+      {entries.map((entry) => (
+        <Tooltip key={entry.page} label={entry.word} position="right" disabled={!narrow}>
+          <a
+            className={styles['entry']}
+            href={routeHash(entry.route())}
+            aria-current={belongsTo(route, entry.page) ? 'page' : undefined}
+            aria-label={narrow ? entry.word : undefined}
+          >
+            <Icon name={entry.icon} />
+            {narrow ? null : <span>{entry.word}</span>}
+          </a>
+        </Tooltip>
+      ))}
+      <span className={styles['space']} />
+      <UnstyledButton
+        className={styles['entry']}
+        aria-label={narrow ? common.expandRail : common.collapseRail}
+        title={narrow ? common.expandRail : common.collapseRail}
+        aria-expanded={!narrow}
+        onClick={() => {
+          setChosen(!narrow);
+        }}
+      >
+        <Icon name="rail" />
+      </UnstyledButton>
+    </nav>
+  );
+}
+
+/** The mark: six blades around a pupil. */
+function IrisMark() {
+  return (
+    <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true" style={{ flex: 'none' }}>
+      {[0, 60, 120, 180, 240, 300].map((angle) => (
+        <path
+          key={angle}
+          d="M9 1.2c2.4.6 3.4 2.6 2.6 5.2L9 5.6 6.9 6.3C6 4 6.9 1.9 9 1.2z"
+          transform={`rotate(${angle} 9 9)`}
+          fill="var(--iris-accent)"
+          fillOpacity={angle % 120 === 0 ? 1 : 0.62}
+        />
+      ))}
+      <circle cx="9" cy="9" r="2.3" fill="var(--iris-text)" />
+    </svg>
+  );
+}

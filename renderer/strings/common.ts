@@ -1,0 +1,166 @@
+/** Strings of the frame and of what every page shares. One catalogue, one file a page; no sentence lives in a component. */
+import { formatDuration } from '../../core/formats/durations.js';
+import type { AttemptState, JobState, TaskState } from '../../core/contract/states.js';
+
+export type AnyState = JobState | TaskState | AttemptState;
+
+export const stateWords: Readonly<Record<AnyState, string>> = {
+  PENDING: 'Waiting',
+  ASSIGNED: 'Assigned',
+  BUILDING: 'Building',
+  RUNNING: 'Running',
+  SUCCEEDED: 'Succeeded',
+  FAILED: 'Failed',
+  KILLED: 'Killed',
+  PREEMPTED: 'Preempted',
+  WORKER_FAILED: 'Worker lost',
+  UNSCHEDULABLE: 'Unschedulable',
+  COSCHED_FAILED: 'Gang ended',
+};
+
+const plural = (count: number, one: string, many: string): string =>
+  `${formatCount(count)} ${count === 1 ? one : many}`;
+
+export function formatCount(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+export const countJobs = (count: number): string => plural(count, 'job', 'jobs');
+export const countTasks = (count: number): string => plural(count, 'task', 'tasks');
+
+export const common = {
+  appName: 'Iris Desktop',
+  navigation: 'Pages',
+  overview: 'Overview',
+  jobs: 'Jobs',
+  newJob: 'New job',
+  collapseRail: 'Narrow the page list',
+  expandRail: 'Widen the page list',
+  skipToContent: 'Skip to content',
+  // Actions
+  stop: 'Stop',
+  runAgain: 'Run again',
+  editAndRun: 'Edit and run',
+  open: 'Open',
+  copyName: 'Copy name',
+  copyId: 'Copy path',
+  cancel: 'Cancel',
+  close: 'Close',
+  tryAgain: 'Try again',
+  dismiss: 'Dismiss',
+  // Time
+  justNow: 'now',
+  ago: (ms: number): string => (ms < 5000 ? 'just now' : `${formatAge(ms)} ago`),
+  // Dashes with a reason
+  dash: '–',
+  notStarted: 'It has not started.',
+  notMeasured: 'Not measured.',
+  noGpuAsked: 'No GPU was asked for.',
+  notPlaced: 'It has not been on a machine.',
+  // States of pages
+  loading: 'Loading',
+  failedTitle: (what: string): string => `${what} could not be loaded`,
+  // Connection
+  connecting: 'Connecting to the controller',
+  connected: 'Healthy',
+  unhealthy: 'Trouble',
+  connectionLost: 'Connection to the controller lost. Trying again.',
+  connectionLostShort: 'Reconnecting',
+  connectionRefused: 'The controller refused this window.',
+  reconnectNow: 'Connect now',
+  stale: 'What is shown may be out of date.',
+  noBridgeTitle: 'Open this page in Iris Desktop',
+  noBridgeBody: 'This page talks to the controller through the application; a plain browser has no way to it.',
+  // Status bar
+  statusBar: 'Status',
+  running: (count: number): string => `${formatCount(count)} running`,
+  waiting: (count: number): string => `${formatCount(count)} waiting`,
+  failed: (count: number): string => `${formatCount(count)} failed`,
+  runningHint: 'Show running jobs',
+  waitingHint: 'Show waiting jobs',
+  failedHint: 'Failed in the last 24 hours and not looked at yet. Show them.',
+  freeGpus: (free: number, total: number): string => `GPU ${free}/${total} free`,
+  freeGpusHint: 'GPUs that neither a job nor anybody else uses',
+  noGpus: 'no GPU',
+  cpuBusy: (percent: number): string => `CPU ${Math.round(percent)}%`,
+  cpuHint: 'How busy the processors are now, by everybody',
+  cpuFree: (free: string, total: string): string => `${free} of ${total} cores free`,
+  runtimeHint: (runtime: string, version: string): string => `Iris Desktop ${version} on ${runtime}`,
+  // Inbox
+  inbox: 'Notifications',
+  inboxUnread: (count: number): string => `${formatCount(count)} unread notifications`,
+  inboxEmpty: 'Nothing has ended yet. When a job ends it is kept here, whether or not the desktop showed it.',
+  inboxMarkAll: 'Mark all as read',
+  inboxPause: 'Pause desktop notifications',
+  inboxMore: 'Older',
+  endedAfter: (word: string, ms: number | null): string =>
+    ms === null ? `${word} without having run` : `${word} after ${formatDuration(ms)}`,
+  // Theme
+  themeSystem: 'Theme: as the system',
+  themeLight: 'Theme: light',
+  themeDark: 'Theme: dark',
+  // Palette
+  palette: 'Command palette',
+  paletteSearch: 'Type an action, a page or a job',
+  paletteNothing: 'No action, page or job matches.',
+  paletteActions: 'Actions',
+  palettePages: 'Pages',
+  paletteJobs: 'Jobs',
+  goTo: (page: string): string => `Go to ${page}`,
+  showKeys: 'Show keyboard shortcuts',
+  // Keys
+  keysTitle: 'Keyboard shortcuts',
+  keysEverywhere: 'Everywhere',
+  keyPalette: 'Command palette',
+  keyNew: 'New job',
+  keyJobs: 'Go to Jobs',
+  keyOverview: 'Go to Overview',
+  keyHelp: 'Show these keys',
+  keyUp: 'Close, or go up a page',
+  then: 'then',
+  // Closing the window
+  closingTitle: 'Keep Iris Desktop in the tray?',
+  closingBody: (running: number): string =>
+    running === 0
+      ? 'In the tray it starts what waits and tells you when a job ends.'
+      : `${countJobs(running)} ${running === 1 ? 'runs' : 'run'} and will go on either way. In the tray Iris Desktop tells you when ${
+          running === 1 ? 'it ends' : 'they end'
+        }.`,
+  closingTray: 'Keep in tray',
+  closingQuit: 'Quit',
+  closingRemember: 'Do the same next time',
+  // Crash
+  crashTitle: 'This page stopped working',
+  crashBody: 'Jobs are not affected. Reload the window to go on; the text below helps to find the cause.',
+  reload: 'Reload the window',
+} as const;
+
+/** An age as people say it: `now`, `40s`, `12m`, `2h`, `5d`, `3mo`, `2y`: one unit, rounded down. */
+export function formatAge(ms: number): string {
+  const seconds = Math.floor(Math.max(0, ms) / 1000);
+  if (seconds < 5) return common.justNow;
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}m`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours}h`;
+  const days = Math.floor(hours / 24);
+  if (days < 60) return `${days}d`;
+  if (days < 730) return `${Math.floor(days / 30)}mo`;
+  return `${Math.floor(days / 365)}y`;
+}
+
+const exact = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+
+/** Local date and time to the second, for the hover of a relative time. */
+export function formatExactTime(atMs: number): string {
+  return exact.format(atMs);
+}

@@ -1,0 +1,4 @@
+/** Strings of the Job page. */
+export const job = {
+  title: 'Job',
+} as const;
