@@ -36,14 +36,24 @@ export function nativeNeeded(runtimeLevel) {
 
 /** @param {number} [runtimeLevel] Node-API level of the Electron runtime, when it is known. */
 export function nativeDue(runtimeLevel = 10) {
-  if (!nativeNeeded(runtimeLevel)) return false;
+  // Without the package, npm ci is due first and this after it.
+  if (!nativeNeeded(runtimeLevel) || !existsSync(join(packageDir, 'package.json'))) return false;
   return !existsSync(target) || !existsSync(targetKey) || readFileSync(targetKey, 'utf8') !== buildKey();
 }
+
+/** True when a compiler will be needed: nothing built and nothing kept from an earlier build. @param {boolean} window */
+export function compilerDue(window) {
+  // Before npm ci nothing is known of the package; a Node of level 9 alone decides then.
+  if (!existsSync(join(packageDir, 'package.json'))) return nativeNeeded(window ? 9 : 10);
+  return nativeNeeded(window ? 9 : 10) && !existsSync(targetKey) && !existsSync(cachedFile());
+}
+
+const cachedFile = () => join(cacheDir, 'native', `${buildKey()}.node`);
 
 /** @param {(text: string) => void} note */
 export async function prepareNative(note) {
   const key = buildKey();
-  const cached = join(cacheDir, 'native', `${key}.node`);
+  const cached = cachedFile();
   if (!existsSync(cached)) await buildInto(cached, note);
   mkdirSync(dirname(target), { recursive: true });
   // Written beside and renamed: a process that has the old file mapped keeps it.

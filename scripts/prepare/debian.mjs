@@ -1,0 +1,93 @@
+/** Packages of the system: what Electron links to, a display where there is none, a compiler, and what the tests need. */
+import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readStamp, writeStamp } from '../lib/inputs.mjs';
+import { hasProgram, run } from '../lib/run.mjs';
+import { UserError, say } from '../lib/step.mjs';
+
+/** Some libraries have another name from Ubuntu 24.04 and Debian 13 on: the first name that is there or can be had counts. */
+const wanted = {
+  window: [
+    ['libgtk-3-0', 'libgtk-3-0t64'],
+    ['libnss3'],
+    ['libasound2', 'libasound2t64'],
+    ['libgbm1'],
+    ['libxss1'],
+    ['libatk-bridge2.0-0', 'libatk-bridge2.0-0t64'],
+    ['fonts-dejavu-core'],
+  ],
+  display: [['xvfb'], ['xauth'], ['dbus']],
+  compiler: [['g++'], ['make'], ['python3']],
+  tests: [['dbus-x11'], ['dunst'], ['trayer'], ['procps']],
+};
+
+/** @typedef {keyof typeof wanted} Purpose */
+
+/** @param {readonly Purpose[]} purposes */
+const stampOf = (purposes) => [...purposes].sort().join(' ') + JSON.stringify(purposes.map((one) => wanted[one]));
+
+/** @param {readonly Purpose[]} purposes */
+export function debianDue(purposes) {
+  if (process.platform !== 'linux' || !existsSync('/usr/bin/dpkg-query')) return false;
+  if (readStamp('debian') === stampOf(purposes)) return false;
+  if (missing(purposes).length > 0) return true;
+  writeStamp('debian', stampOf(purposes));
+  return false;
+}
+
+/** @param {readonly Purpose[]} purposes */
+function missing(purposes) {
+  const groups = purposes.flatMap((one) => wanted[one]);
+  const query = spawnSync('dpkg-query', ['-W', '-f', '${Package} ${db:Status-Status}\n', ...groups.flat()], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const installed = new Set(
+    query.stdout.split('\n').flatMap((line) => (line.endsWith(' installed') ? [line.split(' ')[0]] : [])),
+  );
+  return groups.filter((names) => !names.some((name) => installed.has(name) || isProgram(name)));
+}
+
+/** A compiler or Python from elsewhere is as good as the package. @param {string} name */
+function isProgram(name) {
+  return ['g++', 'make', 'python3'].includes(name) && hasProgram(name);
+}
+
+/** @param {readonly string[][]} groups */
+function choose(groups) {
+  return groups.map((names) => {
+    if (names.length === 1) return names[0];
+    const known = names.find((name) => {
+      const shown = spawnSync('apt-cache', ['policy', name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+      return /Candidate: \d/.test(shown.stdout);
+    });
+    return known ?? names[0];
+  });
+}
+
+/** @param {readonly Purpose[]} purposes @param {(text: string) => void} note */
+export async function prepareDebian(purposes, note) {
+  if (!hasProgram('apt-get')) return;
+  const root = process.getuid?.() === 0;
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const wait = ['-o', 'DPkg::Lock::Timeout=300'];
+  if (!root) {
+    // Not ours to do; what depends on it says so again if it fails.
+    say('      Packages of the system are missing. Please type:');
+    say(`        sudo apt-get update && sudo apt-get install -y ${choose(missing(purposes)).join(' ')}`);
+    return;
+  }
+  const update = await run('apt-get', [...wait, 'update'], { env, onLine: note, timeoutMs: 10 * 60_000 });
+  if (update.code !== 0) say(`      apt-get update failed (exit ${update.code}); going on with the lists there are.`);
+  const names = choose(missing(purposes));
+  say(`      apt-get install ${names.join(' ')}`);
+  const install = await run('apt-get', [...wait, 'install', '-y', '--no-install-recommends', ...names], {
+    env,
+    onLine: note,
+    timeoutMs: 20 * 60_000,
+  });
+  if (install.code !== 0) {
+    throw new UserError(`apt-get install failed (exit ${install.code}):\n${install.output.slice(-3000)}`);
+  }
+  writeStamp('debian', stampOf(purposes));
+}

@@ -1,0 +1,43 @@
+/** The packages of the lock file. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { textDigest } from '../lib/inputs.mjs';
+import { nodeModules, root } from '../lib/paths.mjs';
+import { run } from '../lib/run.mjs';
+import { UserError } from '../lib/step.mjs';
+
+// In node_modules itself, so that it goes when the folder goes.
+const stamp = join(nodeModules, '.iris-lock-digest');
+
+export function dependenciesDue() {
+  return !existsSync(stamp) || readFileSync(stamp, 'utf8') !== textDigest('package-lock.json');
+}
+
+/** @param {(text: string) => void} note */
+export async function prepareDependencies(note) {
+  const digest = textDigest('package-lock.json');
+  if (!installedAsLocked()) {
+    const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline'];
+    const npmScript = process.env.npm_execpath;
+    const [program, first] = npmScript?.endsWith('.js') ? [process.execPath, [npmScript]] : ['npm', []];
+    const result = await run(program, [...first, ...args], { cwd: root, onLine: note, timeoutMs: 20 * 60_000 });
+    if (result.code !== 0) {
+      throw new UserError(`npm ci failed (exit ${result.code}); is the npm registry reachable?\n${result.output.slice(-3000)}`);
+    }
+  }
+  writeFileSync(stamp, digest);
+}
+
+/** True when npm's own record of what it installed agrees with the lock file, as after an `npm install` by hand. */
+function installedAsLocked() {
+  const record = join(nodeModules, '.package-lock.json');
+  if (!existsSync(record)) return false;
+  const installed = JSON.parse(readFileSync(record, 'utf8')).packages;
+  const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  for (const [path, entry] of Object.entries(installed)) {
+    if (locked[path]?.integrity !== entry.integrity || locked[path]?.version !== entry.version) return false;
+  }
+  return Object.entries(locked).every(
+    ([path, entry]) => path === '' || entry.optional || entry.devOptional || entry.peer || path in installed,
+  );
+}

@@ -1,0 +1,66 @@
+/** Everything a command needs, each part prepared only when it is due. Works without node_modules. */
+import { withPrepareLock } from '../lib/lock.mjs';
+import { UserError, runSteps, say } from '../lib/step.mjs';
+import { buildBundles, dueBundles } from './bundle.mjs';
+import { debianDue, prepareDebian } from './debian.mjs';
+import { dependenciesDue, prepareDependencies } from './dependencies.mjs';
+import { chosenRuntime, electronDue, prepareElectron } from './electron.mjs';
+import { compilerDue, nativeDue, prepareNative } from './native.mjs';
+import { hasDisplay } from '../runtime.mjs';
+
+const leastNode = [20, 18];
+
+/**
+ * @param {{window: boolean, tests?: boolean, bundles: readonly string[]}} wants `window`: an Electron runtime and what it links to.
+ */
+export async function prepare(wants) {
+  checkNode();
+  const steps = stepsFor(wants);
+  const due = () => steps.some((step) => step.due());
+  try {
+    if (due()) await withPrepareLock(() => runSteps(steps));
+  } catch (error) {
+    if (error instanceof UserError) fail(error.message);
+    throw error;
+  }
+}
+
+/** @param {{window: boolean, tests?: boolean, bundles: readonly string[]}} wants */
+function stepsFor(wants) {
+  const runtimeLevel = () => (wants.window ? (chosenRuntime()?.napi ?? 10) : 10);
+  /** @type {() => import('./debian.mjs').Purpose[]} */
+  const purposes = () => [
+    ...(wants.window ? /** @type {const} */ (['window']) : []),
+    ...(wants.tests || (wants.window && !hasDisplay()) ? /** @type {const} */ (['display']) : []),
+    ...(wants.tests ? /** @type {const} */ (['tests']) : []),
+    ...(compilerDue(wants.window) ? /** @type {const} */ (['compiler']) : []),
+  ];
+  const steps = [
+    { title: 'Packages of package-lock.json (npm ci)', due: dependenciesDue, run: prepareDependencies },
+    {
+      title: 'Packages of the system',
+      due: () => purposes().length > 0 && debianDue(purposes()),
+      run: (/** @type {(text: string) => void} */ note) => prepareDebian(purposes(), note),
+    },
+    { title: 'Electron runtime', due: () => wants.window && electronDue(), run: prepareElectron },
+    { title: 'better-sqlite3 for this runtime', due: () => nativeDue(runtimeLevel()), run: prepareNative },
+    {
+      title: `Building ${wants.bundles.join(', ')}`,
+      due: () => dueBundles(wants.bundles).length > 0,
+      run: (/** @type {(text: string) => void} */ note) => buildBundles(dueBundles(wants.bundles), note),
+    },
+  ];
+  return steps;
+}
+
+function checkNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > leastNode[0] || (major === leastNode[0] && minor >= leastNode[1])) return;
+  fail(`Node ${leastNode.join('.')} or newer is needed; this is ${process.versions.node}.`);
+}
+
+/** @param {string} message @returns {never} */
+export function fail(message) {
+  say(message);
+  process.exit(125);
+}

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Plugin, defineConfig } from 'vite';
+
+const root = import.meta.dirname;
+
+/** Programs and workers of the main side. Their names in out/main are part of how they find each other. */
+const entries = {
+  desktop: 'main/desktop.ts',
+  headless: 'main/headless.ts',
+  'controller-worker': 'main/controller-worker.ts',
+  'reader-worker': 'main/store/reader-worker.ts',
+  launcher: 'main/backends/workstation/process/launcher.ts',
+  cli: 'main/cli/main.ts',
+};
+
+/** Text the main side hands to a shell as a file, beside the code. */
+const texts = ['main/backends/workstation/process/supervisor.sh'];
+
+/** A shared folder of a build in progress may lack a file; what is missing is left out and named by scripts/build.mjs. */
+export const presentEntries = Object.fromEntries(
+  Object.entries(entries).filter(([, file]) => existsSync(join(root, file))),
+);
+
+function copyTexts(): Plugin {
+  let outDir = '';
+  return {
+    name: 'iris-copy-texts',
+    configResolved(config) {
+      outDir = config.build.outDir;
+    },
+    async closeBundle() {
+      for (const text of texts.filter((file) => existsSync(join(root, file)))) {
+        await copyFile(join(root, text), join(outDir, text.slice(text.lastIndexOf('/') + 1)));
+      }
+    },
+  };
+}
+
+export default defineConfig({
+  root,
+  publicDir: false,
+  logLevel: 'warn',
+  plugins: [copyTexts()],
+  // Everything is bundled but the native module and Electron itself, so that an installed irisctl needs no other package.
+  ssr: { noExternal: true, external: ['electron', 'better-sqlite3'], target: 'node' },
+  build: {
+    ssr: true,
+    target: 'node20',
+    outDir: join(root, 'out/main'),
+    emptyOutDir: true,
+    minify: false,
+    sourcemap: true,
+    reportCompressedSize: false,
+    rolldownOptions: {
+      input: presentEntries,
+      output: {
+        format: 'es',
+        entryFileNames: '[name].js',
+        // Beside the entries: a relative URL of a worker is right from a shared chunk too.
+        chunkFileNames: 'chunk-[name]-[hash].js',
+      },
+    },
+  },
+});
