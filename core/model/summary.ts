@@ -1,15 +1,17 @@
 /**
- * Builds the line of the job list. The controller calls it with what it holds in memory, the reader with what it aggregated in
- * SQL, so that a published change and a page read from disk never differ.
+ * Builds the line of the job list and the view of a task. The controller calls it with what it holds in memory, the reader with
+ * what it aggregated in SQL, so that a published change and a page read from disk never differ.
  */
 import { taskStates, type TaskState } from '../contract/states.js';
-import type { Cause, JobSummary } from '../contract/views.js';
+import type { AttemptView, Cause, JobSummary, TaskView } from '../contract/views.js';
 import type { Attempt, Job, Task } from './entities.js';
 
 /** Longest command line shown and searched, in UTF-16 units. */
 export const maxCommandLineLength = 200;
 /** Most workers named in one line. */
 export const maxSummaryWorkers = 4;
+/** Most attempts shown of one task, the last ones. */
+export const maxTaskAttempts = 20;
 
 /** A job without its specification, which is large and needed here for two values only. */
 export type SummaryHead = Omit<Job, 'spec' | 'submittedBy' | 'rootSubmittedAtMs' | 'schedulingDeadlineMs'> & {
@@ -64,7 +66,7 @@ export function currentWorkers(tasks: readonly Task[], attempts: Iterable<Attemp
   const current = new Map(tasks.map((task) => [task.id, task.currentAttempt]));
   const workers = new Set<string>();
   for (const attempt of attempts) {
-    if (current.get(attempt.taskId) === attempt.number) workers.add(attempt.workerId);
+    if (attempt.workerId !== '' && current.get(attempt.taskId) === attempt.number) workers.add(attempt.workerId);
   }
   return [...workers];
 }
@@ -104,6 +106,48 @@ export function toJobSummary(
     workers: [...workers].sort().slice(0, maxSummaryWorkers),
     commandLine: head.commandLine,
     retryOf: head.retryOf,
+  };
+}
+
+/** One task with its last attempts. `attempts`: this task's, in any order. */
+export function toTaskView(task: Task, attempts: readonly Attempt[]): TaskView {
+  return {
+    id: task.id,
+    index: task.index,
+    state: task.state,
+    band: task.band,
+    submittedAtMs: task.submittedAtMs,
+    startedAtMs: task.startedAtMs,
+    finishedAtMs: task.finishedAtMs,
+    exitCode: task.exitCode,
+    cause: task.cause,
+    waiting: task.waiting,
+    failureCount: task.failureCount,
+    preemptionCount: task.preemptionCount,
+    attempts: [...attempts]
+      .sort((a, b) => a.number - b.number)
+      .slice(-maxTaskAttempts)
+      .map(toAttemptView),
+  };
+}
+
+export function toAttemptView(attempt: Attempt): AttemptView {
+  return {
+    uid: attempt.uid,
+    taskId: attempt.taskId,
+    number: attempt.number,
+    state: attempt.state,
+    workerId: attempt.workerId === '' ? null : attempt.workerId,
+    createdAtMs: attempt.createdAtMs,
+    startedAtMs: attempt.startedAtMs,
+    finishedAtMs: attempt.finishedAtMs,
+    durationMs: attempt.durationMs,
+    exitCode: attempt.exitCode,
+    signal: attempt.signal,
+    cause: attempt.cause,
+    devices: [...attempt.devices],
+    peakMemoryBytes: attempt.peakMemoryBytes,
+    pid: attempt.pid,
   };
 }
 

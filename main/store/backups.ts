@@ -1,0 +1,76 @@
+/** Copies of the database in `backups/` beside it: whole and readable by their owner only, or not there. */
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Connection } from './connection.js';
+import { syncFile, syncFolder } from './files.js';
+
+const keptCopies = 3;
+
+function folderOf(databasePath: string): string {
+  return join(dirname(databasePath), 'backups');
+}
+
+/** Free name for a copy of that kind; sorts by time. */
+function freeName(databasePath: string, kind: string, nowMs: number): string {
+  const folder = folderOf(databasePath);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const stamp = new Date(nowMs).toISOString().replaceAll(':', '-');
+  const stem = join(folder, `${basename(databasePath, '.db')}-${kind}-${stamp}`);
+  let name = `${stem}.db`;
+  for (let number = 2; existsSync(name); number++) name = `${stem}-${number}.db`;
+  return name;
+}
+
+/** Makes a finished copy durable and gives it its name. */
+function keep(partial: string, file: string): void {
+  chmodSync(partial, 0o600);
+  syncFile(partial);
+  renameSync(partial, file);
+  syncFolder(dirname(file));
+}
+
+/** Copies at once, blocking; for moments when nothing runs. Returns the file. */
+export function backupSync(connection: Connection, kind: string, nowMs: number): string {
+  return connection.guard('Backing up the database', () => {
+    const file = freeName(connection.path, kind, nowMs);
+    const partial = `${file}.partial`;
+    rmSync(partial, { force: true });
+    connection.prepare('backup', 'VACUUM INTO ?').run(partial);
+    keep(partial, file);
+    return file;
+  });
+}
+
+/** Copies page by page between other work, then removes all but the newest copies of that kind. Returns the file. */
+export async function backupInBackground(connection: Connection, kind: string, nowMs: number): Promise<string> {
+  const file = connection.guard('Backing up the database', () => freeName(connection.path, kind, nowMs));
+  const partial = `${file}.partial`;
+  rmSync(partial, { force: true });
+  let failure: unknown = null;
+  await connection.database.backup(partial, { progress: () => 500 }).catch((error: unknown) => {
+    failure = error;
+  });
+  return connection.guard('Backing up the database', () => {
+    if (failure !== null) {
+      rmSync(partial, { force: true });
+      throw failure;
+    }
+    keep(partial, file);
+    const folder = dirname(file);
+    const prefix = `${basename(connection.path, '.db')}-${kind}-`;
+    const copies = readdirSync(folder).filter((name) => name.startsWith(prefix) && name.endsWith('.db'));
+    for (const name of copies.sort().slice(0, -keptCopies)) rmSync(join(folder, name), { force: true });
+    return file;
+  });
+}
+
+/** The newest copy there is, of any kind; null when there is none. */
+export function newestBackup(databasePath: string): string | null {
+  const folder = folderOf(databasePath);
+  if (!existsSync(folder)) return null;
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith('.db'))
+    .map((name) => ({ file: join(folder, name), at: statSync(join(folder, name)).mtimeMs }))
+    .sort((a, b) => a.at - b.at);
+  return files.at(-1)?.file ?? null;
+}

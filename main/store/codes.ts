@@ -1,0 +1,80 @@
+/** Words of the contract as the numbers stored: states by `job.proto`, bands by rank. */
+import { refusal, RefusalError } from '../../core/contract/errors.js';
+import { bands, type AttemptState, type Band, type JobState, type TaskState } from '../../core/contract/states.js';
+import { causeSchema, type Cause } from '../../core/contract/views.js';
+
+export const stateNumbers = {
+  PENDING: 1,
+  BUILDING: 2,
+  RUNNING: 3,
+  SUCCEEDED: 4,
+  FAILED: 5,
+  KILLED: 6,
+  WORKER_FAILED: 7,
+  UNSCHEDULABLE: 8,
+  ASSIGNED: 9,
+  PREEMPTED: 10,
+  COSCHED_FAILED: 11,
+} as const satisfies Record<JobState | TaskState | AttemptState, number>;
+
+type AnyState = keyof typeof stateNumbers;
+
+const byNumber = new Map<number, AnyState>(
+  (Object.keys(stateNumbers) as AnyState[]).map((state) => [stateNumbers[state], state]),
+);
+
+function unknownValue(column: string, value: unknown, expected: string): RefusalError {
+  return new RefusalError(
+    refusal('DATABASE_CORRUPT', `The database holds ${JSON.stringify(value)} as ${column}; expected ${expected}.`),
+  );
+}
+
+function stateOf(value: number): AnyState {
+  const state = byNumber.get(value);
+  if (state === undefined) throw unknownValue('a state', value, 'a number from 1 to 11');
+  return state;
+}
+
+export function jobStateOf(value: number): JobState {
+  const state = stateOf(value);
+  switch (state) {
+    case 'BUILDING':
+    case 'ASSIGNED':
+    case 'PREEMPTED':
+    case 'COSCHED_FAILED':
+      throw unknownValue("a job's state", value, 'a state a job can have');
+    default:
+      return state;
+  }
+}
+
+export function taskStateOf(value: number): TaskState {
+  return stateOf(value);
+}
+
+export function attemptStateOf(value: number): AttemptState {
+  const state = stateOf(value);
+  if (state === 'PENDING' || state === 'UNSCHEDULABLE') {
+    throw unknownValue("an attempt's state", value, 'a state an attempt can have');
+  }
+  return state;
+}
+
+export function bandNumber(band: Band): number {
+  return bands.indexOf(band);
+}
+
+export function bandOf(value: number): Band {
+  const band = bands[value];
+  if (band === undefined) throw unknownValue('a band', value, `a number from 0 to ${bands.length - 1}`);
+  return band;
+}
+
+const codeSchema = causeSchema.shape.code;
+
+export function causeOf(code: string | null, message: string | null): Cause | null {
+  if (code === null) return null;
+  const known = codeSchema.safeParse(code);
+  if (!known.success) throw unknownValue('a cause', code, 'a code of the contract');
+  return { code: known.data, message: message ?? '' };
+}

@@ -1,0 +1,110 @@
+/** What the controller reads: whole trees as its own records. */
+import type { JobState } from '../../core/contract/states.js';
+import { jobStateOf } from './codes.js';
+import type { Connection } from './connection.js';
+import { createCounter } from './counts.js';
+import { attemptOf, jobOf, taskOf, type AttemptRow, type JobRow, type TaskRow } from './rows.js';
+import type { LiveState, Receipt, TreeState } from './types.js';
+
+/** How long answers to commands are kept in the controller's memory. */
+const receiptAgeMs = 3_600_000;
+
+export interface Loader {
+  live(nowMs: number): LiveState;
+  tree(rootId: string): TreeState | null;
+  job(jobId: string): { readonly state: JobState; readonly rootId: string } | null;
+  receipt(requestId: string): Receipt | null;
+}
+
+interface ReceiptRow {
+  readonly request_id: string;
+  readonly at_ms: number;
+  readonly answer: string;
+}
+
+function receiptOf(row: ReceiptRow): Receipt {
+  return { requestId: row.request_id, atMs: row.at_ms, answer: JSON.parse(row.answer) as unknown };
+}
+
+/** `roots` gives the ids of the trees to read, as a table with the column `root`. */
+function treeQueries(connection: Connection, label: string, roots: string) {
+  const prefix = `WITH roots(root) AS (${roots})`;
+  return {
+    jobs: connection.prepare<JobRow>(
+      `${label}: jobs`,
+      `${prefix} SELECT j.*, c.spec FROM roots JOIN jobs j ON j.root_id = root JOIN job_config c ON c.job_seq = j.seq
+       ORDER BY j.depth, j.submitted_at_ms, j.seq`,
+    ),
+    tasks: connection.prepare<TaskRow>(
+      `${label}: tasks`,
+      `${prefix} SELECT t.* FROM roots JOIN jobs j ON j.root_id = root JOIN tasks t ON t.job_id = j.id
+       ORDER BY t.job_id, t.task_index`,
+    ),
+    attempts: connection.prepare<AttemptRow>(
+      `${label}: attempts`,
+      `${prefix} SELECT a.* FROM roots JOIN jobs j ON j.root_id = root JOIN attempts a ON a.job_id = j.id
+       ORDER BY a.job_id, a.task_index, a.number`,
+    ),
+  };
+}
+
+export function createLoader(connection: Connection): Loader {
+  // Any job that is not over keeps its tree, the root's own state does not matter: children may outlive their parent.
+  const liveTrees = treeQueries(
+    connection,
+    'load live',
+    `SELECT root_id FROM jobs WHERE state IN (1, 3)
+     UNION SELECT j.root_id FROM attempts a JOIN jobs j ON j.id = a.job_id WHERE a.finished_at_ms IS NULL`,
+  );
+  const oneTree = treeQueries(connection, 'load tree', 'SELECT ?');
+  const receipts = connection.prepare<ReceiptRow>(
+    'load receipts',
+    'SELECT request_id, at_ms, answer FROM receipts WHERE at_ms >= ? ORDER BY at_ms',
+  );
+  const oneReceipt = connection.prepare<ReceiptRow>(
+    'find receipt',
+    'SELECT request_id, at_ms, answer FROM receipts WHERE request_id = ?',
+  );
+  const meta = connection.prepare<{ key: string; value: number }>('load meta', 'SELECT key, value FROM meta');
+  const job = connection.prepare<{ state: number; root_id: string }>(
+    'find job',
+    'SELECT state, root_id FROM jobs WHERE id = ?',
+  );
+  const count = createCounter(connection);
+
+  function treeState(queries: ReturnType<typeof treeQueries>, ...roots: string[]): TreeState {
+    return {
+      jobs: queries.jobs.all(...roots).map(jobOf),
+      tasks: queries.tasks.all(...roots).map(taskOf),
+      attempts: queries.attempts.all(...roots).map(attemptOf),
+    };
+  }
+
+  return {
+    live: (nowMs) =>
+      connection.read('Loading the live jobs', () => ({
+        ...treeState(liveTrees),
+        receipts: receipts.all(nowMs - receiptAgeMs).map(receiptOf),
+        meta: Object.fromEntries(meta.all().map((row) => [row.key, row.value])),
+        counts: count(nowMs),
+      })),
+
+    tree: (rootId) =>
+      connection.read('Loading a tree of jobs', () => {
+        const state = treeState(oneTree, rootId);
+        return state.jobs.length === 0 ? null : state;
+      }),
+
+    job: (jobId) =>
+      connection.guard('Finding a job', () => {
+        const row = job.get(jobId);
+        return row === undefined ? null : { state: jobStateOf(row.state), rootId: row.root_id };
+      }),
+
+    receipt: (requestId) =>
+      connection.guard('Finding a receipt', () => {
+        const row = oneReceipt.get(requestId);
+        return row === undefined ? null : receiptOf(row);
+      }),
+  };
+}

@@ -1,0 +1,5 @@
+/** Every step of the schema in order. A new one is appended; a released one never changes. */
+import { initial } from './001-initial.js';
+import type { Migration } from './migration.js';
+
+export const migrations: readonly Migration[] = [initial];

@@ -1,0 +1,45 @@
+/** The reader's thread: heavy queries run here, so that neither the controller nor a window waits for them. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { refusal, RefusalError } from '../../core/contract/errors.js';
+import { openReads } from './reads.js';
+import type { ReaderData, ReaderReply, ReaderRequest } from './reader-protocol.js';
+import type { Reads } from './types.js';
+
+if (parentPort === null) throw new Error('reader-worker runs as a worker thread only');
+const port = parentPort;
+
+function reply(message: ReaderReply): void {
+  port.postMessage(message);
+}
+
+/** Written by our own client only. */
+const { path } = workerData as ReaderData;
+const reads: Reads = openReads({
+  path,
+  nowMs: () => Date.now(),
+  log: {
+    info: (message, fields) => {
+      reply({ kind: 'log', level: 'info', message, fields });
+    },
+    warn: (message, fields) => {
+      reply({ kind: 'log', level: 'warn', message, fields });
+    },
+  },
+});
+
+port.on('message', (request: ReaderRequest) => {
+  if (request.kind === 'close') {
+    reads.close();
+    port.close();
+    return;
+  }
+  const { id, method, args } = request;
+  try {
+    const query = reads[method] as (...values: readonly unknown[]) => unknown;
+    reply({ kind: 'answer', id, value: query(...args) });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const known = error instanceof RefusalError ? error.refusal : refusal('INTERNAL', `Reading ${method} failed: ${reason}`);
+    reply({ kind: 'refused', id, refusal: known });
+  }
+});

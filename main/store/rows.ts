@@ -1,0 +1,179 @@
+/** Rows as SQLite gives them, and the records made of them: the boundary where stored text becomes typed values again. */
+import type { JobSpec } from '../../core/contract/job-request.js';
+import type { Attempt, Job, Task } from '../../core/model/entities.js';
+import type { SummaryHead } from '../../core/model/summary.js';
+import { attemptStateOf, bandOf, causeOf, jobStateOf, taskStateOf } from './codes.js';
+
+export interface HeadRow {
+  readonly id: string;
+  readonly user: string;
+  readonly parent_id: string | null;
+  readonly root_id: string;
+  readonly depth: number;
+  readonly name: string;
+  readonly state: number;
+  readonly band: number;
+  readonly submitted_at_ms: number;
+  readonly started_at_ms: number | null;
+  readonly finished_at_ms: number | null;
+  readonly cause_code: string | null;
+  readonly cause_message: string | null;
+  readonly exit_code: number | null;
+  readonly num_tasks: number;
+  readonly retry_of: string | null;
+  readonly gpu_count: number;
+  readonly command_line: string;
+}
+
+export const headColumns = [
+  'id, user, parent_id, root_id, depth, name, state, band, submitted_at_ms, started_at_ms, finished_at_ms',
+  'cause_code, cause_message, exit_code, num_tasks, retry_of, gpu_count, command_line',
+].join(', ');
+
+export function headOf(row: HeadRow): SummaryHead {
+  return {
+    id: row.id,
+    user: row.user,
+    parentId: row.parent_id,
+    rootId: row.root_id,
+    depth: row.depth,
+    name: row.name,
+    state: jobStateOf(row.state),
+    band: bandOf(row.band),
+    submittedAtMs: row.submitted_at_ms,
+    startedAtMs: row.started_at_ms,
+    finishedAtMs: row.finished_at_ms,
+    cause: causeOf(row.cause_code, row.cause_message),
+    exitCode: row.exit_code,
+    numTasks: row.num_tasks,
+    retryOf: row.retry_of,
+    gpuCount: row.gpu_count,
+    commandLine: row.command_line,
+  };
+}
+
+export interface JobRow extends Omit<HeadRow, 'gpu_count' | 'command_line'> {
+  readonly submitted_by: string;
+  readonly root_submitted_at_ms: number;
+  readonly scheduling_deadline_ms: number | null;
+  readonly spec: string;
+}
+
+/** Specifications are written from checked requests only, so their text is trusted to be one. */
+export function specOf(text: string): JobSpec {
+  return JSON.parse(text) as JobSpec;
+}
+
+export function jobOf(row: JobRow): Job {
+  return {
+    id: row.id,
+    user: row.user,
+    submittedBy: row.submitted_by,
+    parentId: row.parent_id,
+    rootId: row.root_id,
+    depth: row.depth,
+    name: row.name,
+    state: jobStateOf(row.state),
+    band: bandOf(row.band),
+    submittedAtMs: row.submitted_at_ms,
+    rootSubmittedAtMs: row.root_submitted_at_ms,
+    startedAtMs: row.started_at_ms,
+    finishedAtMs: row.finished_at_ms,
+    schedulingDeadlineMs: row.scheduling_deadline_ms,
+    cause: causeOf(row.cause_code, row.cause_message),
+    exitCode: row.exit_code,
+    numTasks: row.num_tasks,
+    retryOf: row.retry_of,
+    spec: specOf(row.spec),
+  };
+}
+
+export interface TaskRow {
+  readonly job_id: string;
+  readonly task_index: number;
+  readonly state: number;
+  readonly final: number;
+  readonly band: number;
+  readonly submitted_at_ms: number;
+  readonly started_at_ms: number | null;
+  readonly finished_at_ms: number | null;
+  readonly exit_code: number | null;
+  readonly cause_code: string | null;
+  readonly cause_message: string | null;
+  readonly waiting_code: string | null;
+  readonly waiting_message: string | null;
+  readonly current_attempt: number;
+  readonly insertion: number;
+  readonly failure_count: number;
+  readonly preemption_count: number;
+}
+
+export function taskOf(row: TaskRow): Task {
+  return {
+    id: `${row.job_id}/${row.task_index}`,
+    jobId: row.job_id,
+    index: row.task_index,
+    state: taskStateOf(row.state),
+    final: row.final !== 0,
+    band: bandOf(row.band),
+    submittedAtMs: row.submitted_at_ms,
+    startedAtMs: row.started_at_ms,
+    finishedAtMs: row.finished_at_ms,
+    exitCode: row.exit_code,
+    cause: causeOf(row.cause_code, row.cause_message),
+    waiting: causeOf(row.waiting_code, row.waiting_message),
+    currentAttempt: row.current_attempt,
+    insertion: row.insertion,
+    failureCount: row.failure_count,
+    preemptionCount: row.preemption_count,
+  };
+}
+
+export interface AttemptRow {
+  readonly job_id: string;
+  readonly task_index: number;
+  readonly number: number;
+  readonly uid: string;
+  readonly state: number;
+  readonly backend_id: string;
+  readonly worker_id: string;
+  readonly created_at_ms: number;
+  readonly started_at_ms: number | null;
+  readonly finished_at_ms: number | null;
+  readonly duration_ms: number | null;
+  readonly exit_code: number | null;
+  readonly signal: string | null;
+  readonly cause_code: string | null;
+  readonly cause_message: string | null;
+  readonly devices: string | null;
+  readonly cpu_millicores: number;
+  readonly memory_bytes: number;
+  readonly ports: string | null;
+  readonly peak_memory_bytes: number | null;
+  readonly pid: number | null;
+}
+
+export function attemptOf(row: AttemptRow): Attempt {
+  return {
+    uid: row.uid,
+    taskId: `${row.job_id}/${row.task_index}`,
+    jobId: row.job_id,
+    number: row.number,
+    state: attemptStateOf(row.state),
+    backendId: row.backend_id,
+    workerId: row.worker_id,
+    createdAtMs: row.created_at_ms,
+    startedAtMs: row.started_at_ms,
+    finishedAtMs: row.finished_at_ms,
+    durationMs: row.duration_ms,
+    exitCode: row.exit_code,
+    signal: row.signal,
+    cause: causeOf(row.cause_code, row.cause_message),
+    devices: row.devices === null ? [] : (JSON.parse(row.devices) as string[]),
+    cpuMillicores: row.cpu_millicores,
+    memoryBytes: row.memory_bytes,
+    ports: row.ports === null ? {} : (JSON.parse(row.ports) as Record<string, number>),
+    peakMemoryBytes: row.peak_memory_bytes,
+    pid: row.pid,
+  };
+}

@@ -1,0 +1,216 @@
+/**
+ * Writing one change set. A row is updated by its key and inserted when there was none; an update touches only what can change after
+ * the insert, so a job's specification is written once. Fixed after the insert: a job's identity, place in its tree, name,
+ * submission, task count and specification; a task's submission and insertion number; what an attempt was allotted.
+ */
+import type { Attempt, ChangeSet, Job, Task } from '../../core/model/entities.js';
+import { commandLineOf } from '../../core/model/summary.js';
+import { bandNumber, stateNumbers } from './codes.js';
+import type { Connection } from './connection.js';
+import type { CommitResult } from './types.js';
+
+export function createWriter(connection: Connection): (changes: ChangeSet) => CommitResult {
+  const jobUpdate = connection.prepare(
+    'update job',
+    `UPDATE jobs SET state = ?, band = ?, started_at_ms = ?, finished_at_ms = ?, scheduling_deadline_ms = ?, cause_code = ?,
+       cause_message = ?, exit_code = ? WHERE id = ?`,
+  );
+  const jobInsert = connection.prepare(
+    'insert job',
+    `INSERT INTO jobs(state, band, started_at_ms, finished_at_ms, scheduling_deadline_ms, cause_code, cause_message, exit_code,
+       id, user, submitted_by, parent_id, root_id, depth, name, name_key, submitted_at_ms, root_submitted_at_ms, num_tasks,
+       retry_of, gpu_count, command_line, search_text)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const configInsert = connection.prepare('insert job_config', 'INSERT INTO job_config(job_seq, spec) VALUES (?, ?)');
+  const taskUpdate = connection.prepare(
+    'update task',
+    `UPDATE tasks SET state = ?, final = ?, band = ?, started_at_ms = ?, finished_at_ms = ?, exit_code = ?, cause_code = ?,
+       cause_message = ?, waiting_code = ?, waiting_message = ?, current_attempt = ?, failure_count = ?, preemption_count = ?
+     WHERE job_id = ? AND task_index = ?`,
+  );
+  const taskInsert = connection.prepare(
+    'insert task',
+    `INSERT INTO tasks(state, final, band, started_at_ms, finished_at_ms, exit_code, cause_code, cause_message, waiting_code,
+       waiting_message, current_attempt, failure_count, preemption_count, job_id, task_index, submitted_at_ms, insertion)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const attemptUpdate = connection.prepare(
+    'update attempt',
+    `UPDATE attempts SET state = ?, started_at_ms = ?, finished_at_ms = ?, duration_ms = ?, exit_code = ?, signal = ?,
+       cause_code = ?, cause_message = ?, peak_memory_bytes = ?, pid = ?
+     WHERE job_id = ? AND task_index = ? AND number = ? AND uid = ?`,
+  );
+  const attemptInsert = connection.prepare(
+    'insert attempt',
+    `INSERT INTO attempts(state, started_at_ms, finished_at_ms, duration_ms, exit_code, signal, cause_code, cause_message,
+       peak_memory_bytes, pid, job_id, task_index, number, uid, backend_id, worker_id, created_at_ms, devices, cpu_millicores,
+       memory_bytes, ports)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const auditInsert = connection.prepare(
+    'insert audit',
+    'INSERT INTO audit(at_ms, actor, action, entity, detail) VALUES (?, ?, ?, ?, ?)',
+  );
+  const inboxInsert = connection.prepare(
+    'insert inbox',
+    `INSERT INTO inbox(job_id, job_name, state, cause_code, cause_message, at_ms, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  );
+  // The first answer stays, whatever a repeat brings.
+  const receiptInsert = connection.prepare(
+    'insert receipt',
+    'INSERT INTO receipts(request_id, at_ms, answer) VALUES (?, ?, ?) ON CONFLICT(request_id) DO NOTHING',
+  );
+  const metaSet = connection.prepare(
+    'set meta',
+    'INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value',
+  );
+
+  function writeJob(job: Job): void {
+    const state = stateNumbers[job.state];
+    const band = bandNumber(job.band);
+    const code = job.cause?.code ?? null;
+    const message = job.cause?.message ?? null;
+    const updated = jobUpdate.run(
+      state,
+      band,
+      job.startedAtMs,
+      job.finishedAtMs,
+      job.schedulingDeadlineMs,
+      code,
+      message,
+      job.exitCode,
+      job.id,
+    );
+    if (updated.changes > 0) return;
+    const commandLine = commandLineOf(job.spec.command);
+    const inserted = jobInsert.run(
+      state,
+      band,
+      job.startedAtMs,
+      job.finishedAtMs,
+      job.schedulingDeadlineMs,
+      code,
+      message,
+      job.exitCode,
+      job.id,
+      job.user,
+      job.submittedBy,
+      job.parentId,
+      job.rootId,
+      job.depth,
+      job.name,
+      job.name.toLowerCase(),
+      job.submittedAtMs,
+      job.rootSubmittedAtMs,
+      job.numTasks,
+      job.retryOf,
+      job.spec.gpuCount * job.numTasks,
+      commandLine,
+      `${job.id}\n${commandLine}`.toLowerCase(),
+    );
+    configInsert.run(inserted.lastId, JSON.stringify(job.spec));
+  }
+
+  function writeTask(task: Task): void {
+    if (task.id !== `${task.jobId}/${task.index}`) {
+      throw new Error(`task ${task.id} is not ${task.jobId}/${task.index}`);
+    }
+    const changing = [
+      stateNumbers[task.state],
+      task.final ? 1 : 0,
+      bandNumber(task.band),
+      task.startedAtMs,
+      task.finishedAtMs,
+      task.exitCode,
+      task.cause?.code ?? null,
+      task.cause?.message ?? null,
+      task.waiting?.code ?? null,
+      task.waiting?.message ?? null,
+      task.currentAttempt,
+      task.failureCount,
+      task.preemptionCount,
+      task.jobId,
+      task.index,
+    ];
+    if (taskUpdate.run(...changing).changes > 0) return;
+    taskInsert.run(...changing, task.submittedAtMs, task.insertion);
+  }
+
+  function writeAttempt(attempt: Attempt): void {
+    const index = Number(attempt.taskId.slice(attempt.jobId.length + 1));
+    if (!Number.isSafeInteger(index) || attempt.taskId !== `${attempt.jobId}/${index}`) {
+      throw new Error(`attempt ${attempt.uid} names task ${attempt.taskId}, which is none of job ${attempt.jobId}`);
+    }
+    const changing = [
+      stateNumbers[attempt.state],
+      attempt.startedAtMs,
+      attempt.finishedAtMs,
+      attempt.durationMs,
+      attempt.exitCode,
+      attempt.signal,
+      attempt.cause?.code ?? null,
+      attempt.cause?.message ?? null,
+      attempt.peakMemoryBytes,
+      attempt.pid,
+      attempt.jobId,
+      index,
+      attempt.number,
+      attempt.uid,
+    ];
+    if (attemptUpdate.run(...changing).changes > 0) return;
+    attemptInsert.run(
+      ...changing,
+      attempt.backendId,
+      attempt.workerId,
+      attempt.createdAtMs,
+      attempt.devices.length === 0 ? null : JSON.stringify(attempt.devices),
+      attempt.cpuMillicores,
+      attempt.memoryBytes,
+      recordText(attempt.ports),
+    );
+  }
+
+  return (changes) => {
+    // An idle round opens no transaction.
+    if (isEmpty(changes)) return { inboxIds: [] };
+
+    const inboxIds = connection.write('Saving', () => {
+      for (const job of changes.jobs) writeJob(job);
+      for (const task of changes.tasks) writeTask(task);
+      for (const attempt of changes.attempts) writeAttempt(attempt);
+      for (const entry of changes.audit) {
+        auditInsert.run(entry.atMs, entry.actor, entry.action, entry.entity, recordText(entry.detail));
+      }
+      const ids = changes.inbox.map(
+        (item) =>
+          inboxInsert.run(
+            item.jobId,
+            item.jobName,
+            stateNumbers[item.state],
+            item.cause?.code ?? null,
+            item.cause?.message ?? null,
+            item.atMs,
+            item.durationMs,
+          ).lastId,
+      );
+      for (const receipt of changes.receipts) {
+        receiptInsert.run(receipt.requestId, receipt.atMs, JSON.stringify(receipt.answer ?? null));
+      }
+      for (const [key, value] of Object.entries(changes.meta)) metaSet.run(key, value);
+      return ids;
+    });
+
+    return { inboxIds };
+  };
+}
+
+function isEmpty(changes: ChangeSet): boolean {
+  const lists = [changes.jobs, changes.tasks, changes.attempts, changes.audit, changes.inbox, changes.receipts];
+  return lists.every((list) => list.length === 0) && Object.keys(changes.meta).length === 0;
+}
+
+/** JSON, or null for what holds nothing, as most do. */
+function recordText(record: Readonly<Record<string, unknown>>): string | null {
+  return Object.keys(record).length === 0 ? null : JSON.stringify(record);
+}
