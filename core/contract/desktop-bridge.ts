@@ -32,7 +32,7 @@ export const desktopSettingsSchema = z.strictObject({
 });
 export type DesktopSettings = z.infer<typeof desktopSettingsSchema>;
 export const desktopSettingsChangeSchema = desktopSettingsSchema.partial();
-export type DesktopSettingsChange = z.infer<typeof desktopSettingsChangeSchema>;
+export type DesktopSettingsChange = Partial<DesktopSettings>;
 
 /** Things main asks of the window: from the tray, the menu, a notification's click, a second start. */
 export const desktopCommandSchema = z.discriminatedUnion('kind', [
@@ -40,7 +40,11 @@ export const desktopCommandSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('new-job') }),
   z.strictObject({ kind: z.literal('palette') }),
   /** The window is being closed and the user has not said yet what that means; answered by `answerClosing`. */
-  z.strictObject({ kind: z.literal('closing-asks'), trayAvailable: z.boolean(), runningJobs: z.number().int() }),
+  z.strictObject({
+    kind: z.literal('closing-asks'),
+    trayAvailable: z.boolean(),
+    runningJobs: z.number().int(),
+  }),
   /** Settings changed elsewhere (the tray's menu). */
   z.strictObject({ kind: z.literal('settings-changed'), settings: desktopSettingsSchema }),
 ]);
@@ -62,7 +66,11 @@ export interface DesktopBridge {
   /** The folder picked, or null when the user cancelled. */
   pickFolder(current?: string): Promise<string | null>;
   /** Main asks for the place and streams the attempt's log there itself; null when cancelled. Rejects with the reason. */
-  saveText(suggestedName: string, attemptUid: string, stream: LogStreamChoice): Promise<{ path: string } | null>;
+  saveText(
+    suggestedName: string,
+    attemptUid: string,
+    stream: LogStreamChoice,
+  ): Promise<{ path: string } | null>;
   /** Path of a file or folder dropped on the window (the DOM's File object); null when it has none. */
   readDroppedPath(file: object): string | null;
   info(): Promise<AppInfo>;
