@@ -21,7 +21,13 @@ function FollowTheme() {
 }
 
 /** Everything a page needs around it; component tests use it without the frame. */
-export function AppProviders({ desktop, children }: { readonly desktop: Desktop; readonly children: ReactNode }) {
+export function AppProviders({
+  desktop,
+  children,
+}: {
+  readonly desktop: Desktop;
+  readonly children: ReactNode;
+}) {
   return (
     <MantineProvider
       theme={theme}

@@ -24,7 +24,9 @@ export function ConnectionBanner() {
     <div className={styles['banner']} role="status">
       <Icon name="warning" />
       <span className={styles['text']}>
-        {lost ? `${common.connectionLost} ${common.stale}` : `${common.connectionRefused} ${connection.refusal.message}`}
+        {lost
+          ? `${common.connectionLost} ${common.stale}`
+          : `${common.connectionRefused} ${connection.refusal.message}`}
       </span>
       <Button
         variant="default"

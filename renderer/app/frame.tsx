@@ -85,12 +85,14 @@ export function Frame() {
   );
 
   // A new page takes the focus, so that keys and screen readers start at its top.
-  const pageKey = route.page === 'job' ? `job ${route.jobId}` : route.page === 'new' ? routeHash(route) : route.page;
+  const pageKey =
+    route.page === 'job' ? `job ${route.jobId}` : route.page === 'new' ? routeHash(route) : route.page;
   const shownKey = useRef(pageKey);
   useEffect(() => {
     if (shownKey.current === pageKey) return;
     shownKey.current = pageKey;
-    if (content.current !== null && !content.current.contains(document.activeElement)) content.current.focus();
+    if (content.current !== null && !content.current.contains(document.activeElement))
+      content.current.focus();
   }, [pageKey]);
 
   return (

@@ -11,7 +11,9 @@ export function Pages({ route }: { readonly route: Route }) {
     case 'jobs':
       return <JobsPage query={route.query} />;
     case 'new':
-      return <NewJobPage key={`${route.from ?? ''} ${route.mode ?? ''}`} from={route.from} mode={route.mode} />;
+      return (
+        <NewJobPage key={`${route.from ?? ''} ${route.mode ?? ''}`} from={route.from} mode={route.mode} />
+      );
     case 'job':
       return <JobPage key={route.jobId} jobId={route.jobId} tab={route.tab} />;
   }

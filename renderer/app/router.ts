@@ -24,7 +24,11 @@ export function parseRoute(hash: string): Route {
   if (path === '/overview') return { page: 'overview' };
   if (path === '/new') {
     const mode = parameters.get('mode');
-    return { page: 'new', from: parameters.get('from'), mode: mode === 'edit' || mode === 'template' ? mode : null };
+    return {
+      page: 'new',
+      from: parameters.get('from'),
+      mode: mode === 'edit' || mode === 'template' ? mode : null,
+    };
   }
   if (path.startsWith('/job/')) {
     try {

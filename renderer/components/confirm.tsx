@@ -66,7 +66,12 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }) 
             {...(shown?.danger === true
               ? {
                   color: 'var(--iris-danger)',
-                  styles: { root: { '--button-hover': 'var(--iris-danger-hover)', '--button-color': 'var(--iris-danger-text)' } },
+                  styles: {
+                    root: {
+                      '--button-hover': 'var(--iris-danger-hover)',
+                      '--button-color': 'var(--iris-danger-text)',
+                    },
+                  },
                 }
               : {})}
             onClick={() => {

@@ -27,7 +27,9 @@ export function EmptyState({ icon, title, children, action, example }: EmptyStat
       )}
       <h2>{title}</h2>
       <p className="iris-muted">{children}</p>
-      {example === undefined ? null : <code className={`${styles['example'] ?? ''} iris-mono`}>{example}</code>}
+      {example === undefined ? null : (
+        <code className={`${styles['example'] ?? ''} iris-mono`}>{example}</code>
+      )}
       {action}
     </div>
   );

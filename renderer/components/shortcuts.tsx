@@ -32,14 +32,18 @@ export function isTextField(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable || target.tagName === 'TEXTAREA' || target.tagName === 'SELECT') return true;
   return (
-    target instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'submit', 'range'].includes(target.type)
+    target instanceof HTMLInputElement &&
+    !['checkbox', 'radio', 'button', 'submit', 'range'].includes(target.type)
   );
 }
 
 /** Buttons and links answer Enter and Space themselves. */
 function isActivation(event: KeyboardEvent): boolean {
   if (event.key !== 'Enter' && event.key !== ' ') return false;
-  return event.target instanceof Element && event.target.closest('button, a, input, summary, [role="menuitem"]') !== null;
+  return (
+    event.target instanceof Element &&
+    event.target.closest('button, a, input, summary, [role="menuitem"]') !== null
+  );
 }
 
 function keyOf(event: KeyboardEvent): string {

@@ -34,7 +34,11 @@ export interface StateBadgeProps {
 export const StateBadge = memo(function StateBadge({ state, word }: StateBadgeProps) {
   const look = stateLooks[state];
   return (
-    <span className={styles['badge']} data-outlined={look.outlined || undefined} style={{ color: look.color }}>
+    <span
+      className={styles['badge']}
+      data-outlined={look.outlined || undefined}
+      style={{ color: look.color }}
+    >
       <Icon name={look.icon} size={14} />
       <span>{word ?? stateWords[state]}</span>
     </span>

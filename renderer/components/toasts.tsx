@@ -1,6 +1,15 @@
 /** Short messages about what happened elsewhere than where the user looks; they go by themselves unless they are errors. */
 import { ActionIcon, Button } from '@mantine/core';
-import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import {
+  createContext,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type ReactNode,
+} from 'react';
 import { common } from '../strings/common.js';
 import { Icon } from './icon.js';
 import styles from './toasts.module.css';

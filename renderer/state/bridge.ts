@@ -1,7 +1,12 @@
 /** The desktop's bridge as the page finds it. */
 import type { DesktopBridge } from '../../core/contract/desktop-bridge.js';
 
-export type { AppInfo, DesktopBridge, DesktopCommand, DesktopSettings } from '../../core/contract/desktop-bridge.js';
+export type {
+  AppInfo,
+  DesktopBridge,
+  DesktopCommand,
+  DesktopSettings,
+} from '../../core/contract/desktop-bridge.js';
 
 declare global {
   interface Window {

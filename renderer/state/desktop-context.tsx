@@ -1,6 +1,13 @@
 /** What every page stands on: the host, the entities, the bridge's facts and settings. Made once in main.tsx, faked in tests. */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { createContext, useCallback, useContext, useEffect, useSyncExternalStore, type ReactNode } from 'react';
+import {
+  createContext,
+  useCallback,
+  useContext,
+  useEffect,
+  useSyncExternalStore,
+  type ReactNode,
+} from 'react';
 import { RefusalError, errorCodes } from '../../core/contract/errors.js';
 import type { Counts, JobSummary } from '../../core/contract/views.js';
 import type { AppInfo, DesktopBridge, DesktopSettings } from './bridge.js';
@@ -104,7 +111,13 @@ export function createDesktop(bridge: DesktopBridge, options: DesktopOptions = {
 
 const DesktopContext = createContext<Desktop | null>(null);
 
-export function DesktopProvider({ desktop, children }: { readonly desktop: Desktop; readonly children: ReactNode }) {
+export function DesktopProvider({
+  desktop,
+  children,
+}: {
+  readonly desktop: Desktop;
+  readonly children: ReactNode;
+}) {
   return (
     <DesktopContext.Provider value={desktop}>
       <QueryClientProvider client={desktop.queries}>{children}</QueryClientProvider>

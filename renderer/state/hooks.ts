@@ -1,7 +1,14 @@
 /** React hooks over the host: queries for calls, live values for topics, commands with a request id. */
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import type { MethodName, MethodResult, Params, TopicFilter, TopicName, TopicSnapshot } from '../../core/contract/api.js';
+import type {
+  MethodName,
+  MethodResult,
+  Params,
+  TopicFilter,
+  TopicName,
+  TopicSnapshot,
+} from '../../core/contract/api.js';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import type { ConnectionState } from './host.js';
 import { useDesktop, useHost } from './desktop-context.js';

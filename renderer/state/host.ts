@@ -116,7 +116,10 @@ export function createHost(options: HostOptions): Host {
       }, onClosed);
     } catch (error) {
       alive = false;
-      lost(made, refusal('UNAVAILABLE', error instanceof Error ? error.message : 'The controller is not reachable.'));
+      lost(
+        made,
+        refusal('UNAVAILABLE', error instanceof Error ? error.message : 'The controller is not reachable.'),
+      );
       return;
     }
     made.call('hello', { contractVersion, client: 'window' }, (result) => {
@@ -153,7 +156,11 @@ export function createHost(options: HostOptions): Host {
       return;
     }
     const before = connection.get();
-    connection.set({ kind: 'lost', sinceMs: before.kind === 'lost' ? before.sinceMs : now(), refusal: reason });
+    connection.set({
+      kind: 'lost',
+      sinceMs: before.kind === 'lost' ? before.sinceMs : now(),
+      refusal: reason,
+    });
     cancelPatience ??= setTimer(() => {
       cancelPatience = null;
       failAll(refusal('UNAVAILABLE', 'The controller is not reachable; nothing was sent. Trying again.'));
@@ -172,7 +179,8 @@ export function createHost(options: HostOptions): Host {
     return new Promise((resolve, reject) => {
       const state = connection.get();
       if (closed || state.kind === 'refused') {
-        const reason = state.kind === 'refused' ? state.refusal : refusal('UNAVAILABLE', 'The window is closing.');
+        const reason =
+          state.kind === 'refused' ? state.refusal : refusal('UNAVAILABLE', 'The window is closing.');
         reject(new RefusalError(reason));
         return;
       }
@@ -204,7 +212,11 @@ export function createHost(options: HostOptions): Host {
     });
   }
 
-  function subscribe<T extends TopicName>(topic: T, filter: TopicFilter<T>, listener: TopicListener<T>): () => void {
+  function subscribe<T extends TopicName>(
+    topic: T,
+    filter: TopicFilter<T>,
+    listener: TopicListener<T>,
+  ): () => void {
     let leave: (() => void) | null = null;
     const entry: OpenTopic = {
       start(to) {

@@ -42,7 +42,13 @@ export const theme = createTheme({
     Switch: { defaultProps: { size: 'xs' } },
     SegmentedControl: { defaultProps: { size: 'xs' } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: false, fz: 12 } },
-    Modal: { defaultProps: { centered: true, transitionProps: { duration: 150 }, overlayProps: { backgroundOpacity: 0.35 } } },
+    Modal: {
+      defaultProps: {
+        centered: true,
+        transitionProps: { duration: 150 },
+        overlayProps: { backgroundOpacity: 0.35 },
+      },
+    },
     Menu: { defaultProps: { shadow: 'md', transitionProps: { duration: 0 }, withinPortal: true } },
     Popover: { defaultProps: { shadow: 'md', transitionProps: { duration: 0 } } },
   },
@@ -64,4 +70,8 @@ const shared = {
   '--mantine-primary-color-contrast': 'var(--iris-accent-text)',
 };
 
-export const cssVariablesResolver: CSSVariablesResolver = () => ({ variables: {}, light: shared, dark: shared });
+export const cssVariablesResolver: CSSVariablesResolver = () => ({
+  variables: {},
+  light: shared,
+  dark: shared,
+});

@@ -1,0 +1,204 @@
+/**
+ * Turns chunks of stdout and stderr into text for one terminal. Bytes are decoded a stream at a time (a character may be cut
+ * anywhere), lines of different streams are never glued together, and a progress bar of one stream stays on the last row while the
+ * other prints above it. Pure: the same chunks give the same text.
+ */
+import { createEscapeFilter, type EscapeFilter } from './escape-filter.js';
+import { createStyleTracker, type StyleTracker } from './sgr.js';
+
+export type StreamName = 'out' | 'err';
+
+export interface LogChunk {
+  readonly stream: StreamName;
+  /** Byte offset in that stream. */
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface ComposerOptions {
+  /** Mark the text of stderr (only of use when both streams are shown). */
+  readonly markErrors: boolean;
+  /** Words of the line that stands for bytes not shown. */
+  readonly gapText: (bytes: number) => string;
+}
+
+export interface Composer {
+  /** Terminal text for these chunks, which follow what came before. */
+  push(chunks: readonly LogChunk[]): string;
+  /** Nothing came for a moment, or the log ended: shows what was held back until its line would end. */
+  settle(): string;
+  /** A marked line that stands for bytes not shown; what follows starts anew. */
+  gap(bytes: number): string;
+  /** Columns of the terminal: a longer unfinished line takes several rows and cannot be redrawn. */
+  setColumns(columns: number): void;
+}
+
+interface StreamState {
+  decoder: TextDecoder;
+  readonly filter: EscapeFilter;
+  readonly style: StyleTracker;
+  /** Style at the start of the unfinished line. */
+  lineStyle: string;
+  /** The unfinished line, as it would be drawn again. */
+  line: string;
+  /** Offset expected next; null before the first chunk. */
+  next: number | null;
+}
+
+/** An unfinished line longer than this is shown even while the other stream's is on the last row. */
+const longestHeldLine = 64 * 1024;
+const controlSequence = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*[A-Za-z]`, 'g');
+const styleSequence = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, 'g');
+const movesVertically = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*[ABEF]`);
+
+export function createComposer(options: ComposerOptions): Composer {
+  const streams: Record<StreamName, StreamState> = {
+    out: startState(false),
+    err: startState(options.markErrors),
+  };
+  let columns = 80;
+  /** Whose unfinished line is on the cursor's row; null when the cursor is at the start of an empty row. */
+  let shown: StreamName | null = null;
+  let last: StreamName = 'out';
+
+  /** Takes the other stream's unfinished line off the last row, to be drawn again later, or leaves it where it is. */
+  function leaveRow(): string {
+    if (shown === null) return '';
+    const state = streams[shown];
+    const redraw = width(state.line) < columns && !movesVertically.test(state.line);
+    shown = null;
+    if (redraw) return '\x1b[0m\r\x1b[2K';
+    startLine(state);
+    return '\r\n';
+  }
+
+  function draw(name: StreamName): string {
+    const state = streams[name];
+    shown = name;
+    return state.lineStyle + state.line;
+  }
+
+  function pushText(name: StreamName, text: string): string {
+    const state = streams[name];
+    last = name;
+    const end = text.lastIndexOf('\n') + 1;
+    let output = '';
+    if (end > 0) {
+      const whole = state.style.apply(text.slice(0, end)).replace(/\r?\n/g, '\r\n');
+      output += shown === name ? whole : leaveRow() + draw(name) + whole;
+      shown = null;
+      startLine(state);
+    }
+    if (end < text.length) {
+      const rest = state.style.apply(text.slice(end));
+      if (shown === name) output += rest;
+      state.line = trimLine(state.line + rest);
+      if (shown !== name && state.line.length >= longestHeldLine) output += leaveRow() + draw(name);
+    }
+    return output;
+  }
+
+  function drawLast(): string {
+    if (shown !== null) return '';
+    const other = last === 'out' ? 'err' : 'out';
+    if (streams[last].line !== '') return draw(last);
+    return streams[other].line === '' ? '' : draw(other);
+  }
+
+  return {
+    push(chunks) {
+      let output = '';
+      for (const chunk of chunks) {
+        const state = streams[chunk.stream];
+        if (state.next !== null && chunk.offset > state.next) output += this.gap(chunk.offset - state.next);
+        const bytes = state.next === null ? fromWholeCharacter(chunk) : chunk.bytes;
+        state.next = chunk.offset + chunk.bytes.length;
+        const text = state.filter.push(state.decoder.decode(bytes, { stream: true }));
+        if (text !== '') output += pushText(chunk.stream, text);
+      }
+      return output + drawLast();
+    },
+    settle() {
+      if (shown === null) return drawLast();
+      const other = shown === 'out' ? 'err' : 'out';
+      if (streams[other].line === '') return '';
+      const above = shown;
+      let output = leaveRow() + draw(other) + '\r\n';
+      startLine(streams[other]);
+      shown = null;
+      if (streams[above].line !== '') output += draw(above);
+      return output;
+    },
+    gap(bytes) {
+      let output = drawLast();
+      if (shown !== null) output += '\r\n';
+      for (const name of ['out', 'err'] as const) {
+        const state = streams[name];
+        state.decoder = startDecoder();
+        state.filter.reset();
+        state.style.reset();
+        state.next = null;
+        startLine(state);
+      }
+      shown = null;
+      return `${output}\x1b[0m\x1b[2m${options.gapText(bytes)}\x1b[0m\r\n`;
+    },
+    setColumns(value) {
+      columns = value;
+    },
+  };
+}
+
+function startDecoder(): TextDecoder {
+  // A byte order mark inside a log is text like any other.
+  return new TextDecoder('utf-8', { ignoreBOM: true });
+}
+
+function startState(mark: boolean): StreamState {
+  const style = createStyleTracker(mark);
+  return {
+    decoder: startDecoder(),
+    filter: createEscapeFilter(),
+    style,
+    lineStyle: style.restore(),
+    line: '',
+    next: null,
+  };
+}
+
+function startLine(state: StreamState): void {
+  state.line = '';
+  state.lineStyle = state.style.restore();
+}
+
+/** A log joined in its middle may start inside a character: its rest (at most three bytes) is not an error of the program. */
+function fromWholeCharacter(chunk: LogChunk): Uint8Array {
+  if (chunk.offset === 0) return chunk.bytes;
+  let skip = 0;
+  while (skip < 3 && skip < chunk.bytes.length && ((chunk.bytes[skip] ?? 0) & 0xc0) === 0x80) skip += 1;
+  return chunk.bytes.subarray(skip);
+}
+
+/** Of a line rewritten by carriage returns only the last state is kept, with the styles that led to it. */
+function trimLine(line: string): string {
+  if (line.length < 512) return line;
+  const back = line.lastIndexOf('\r');
+  const cut =
+    back > 0 && back < line.length - 1
+      ? back
+      : line.length > longestHeldLine * 2
+        ? line.length - longestHeldLine
+        : 0;
+  if (cut === 0) return line;
+  const styles = line.slice(0, cut).match(styleSequence) ?? [];
+  return styles.slice(-16).join('') + line.slice(cut);
+}
+
+/** Columns a line takes at most: characters beyond Latin count as two. */
+function width(line: string): number {
+  const text = line.slice(line.lastIndexOf('\r') + 1).replace(controlSequence, '');
+  let total = 0;
+  for (let at = 0; at < text.length; at += 1)
+    total += text.charCodeAt(at) >= 0x1100 ? 2 : text.charAt(at) === '\t' ? 8 : 1;
+  return total;
+}
