@@ -21,7 +21,8 @@ import { chosenRuntime } from './prepare/electron.mjs';
  */
 export function resolveRuntime(options = {}) {
   const choice = chosenRuntime();
-  if (choice === null) throw new UserError('There is no Electron runtime yet. Type `npm start` once; it prepares one.');
+  if (choice === null)
+    throw new UserError('There is no Electron runtime yet. Type `npm start` once; it prepares one.');
   const asRoot = options.root ?? process.getuid?.() === 0;
   const virtual = (options.display ?? process.env.IRIS_HEADLESS_DISPLAY) ? true : !hasDisplay();
   const args = [];

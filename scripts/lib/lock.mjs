@@ -26,7 +26,8 @@ export async function withPrepareLock(work) {
       rmSync(folder, { recursive: true, force: true });
       continue;
     }
-    if (!told && owner !== null) say(`Waiting for another command (pid ${owner}) that prepares this checkout.`);
+    if (!told && owner !== null)
+      say(`Waiting for another command (pid ${owner}) that prepares this checkout.`);
     told ||= owner !== null;
     await delay(100);
   }

@@ -42,6 +42,7 @@ export function run(program, args, options = {}) {
         // It has ended in the meantime.
       }
     };
+    /** @type {NodeJS.Timeout[]} */
     const timers = [];
     if (options.timeoutMs !== undefined) {
       timers.push(
@@ -53,11 +54,11 @@ export function run(program, args, options = {}) {
       );
     }
     child.on('error', (error) => {
-      timers.forEach(clearTimeout);
+      timers.forEach((timer) => clearTimeout(timer));
       reject(error);
     });
     child.on('close', (code, signal) => {
-      timers.forEach(clearTimeout);
+      timers.forEach((timer) => clearTimeout(timer));
       if (pending !== '' && options.onLine) options.onLine(pending);
       resolve({ code: code ?? 128 + signalNumber(signal), output, timedOut });
     });
@@ -66,7 +67,16 @@ export function run(program, args, options = {}) {
 
 /** @param {NodeJS.Signals | null} signal */
 export function signalNumber(signal) {
-  const numbers = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGABRT: 6, SIGKILL: 9, SIGSEGV: 11, SIGPIPE: 13, SIGTERM: 15 };
+  const numbers = {
+    SIGHUP: 1,
+    SIGINT: 2,
+    SIGQUIT: 3,
+    SIGABRT: 6,
+    SIGKILL: 9,
+    SIGSEGV: 11,
+    SIGPIPE: 13,
+    SIGTERM: 15,
+  };
   return numbers[/** @type {keyof typeof numbers} */ (signal)] ?? 0;
 }
 
@@ -74,4 +84,10 @@ export function signalNumber(signal) {
 export function hasProgram(program) {
   const finder = process.platform === 'win32' ? 'where' : 'which';
   return spawnSync(finder, [program], { stdio: 'ignore' }).status === 0;
+}
+
+/** True on a Linux whose C library is musl, where binaries built for glibc do not run. */
+export function isMusl() {
+  const { header } = /** @type {{header: {glibcVersionRuntime?: string}}} */ (process.report.getReport());
+  return process.platform === 'linux' && !header.glibcVersionRuntime;
 }

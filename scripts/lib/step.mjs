@@ -27,7 +27,10 @@ export async function runSteps(steps) {
     const mark = process.hrtime.bigint();
     say(`[${index + 1}/${steps.length}] ${step.title}`);
     let last = '';
-    const beat = setInterval(() => say(`      ... ${secondsSince(mark)} s${last === '' ? '' : `: ${last}`}`), 10_000);
+    const beat = setInterval(
+      () => say(`      ... ${secondsSince(mark)} s${last === '' ? '' : `: ${last}`}`),
+      10_000,
+    );
     try {
       await step.run((text) => {
         last = text.trim().slice(0, 100);

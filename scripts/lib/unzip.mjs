@@ -1,5 +1,14 @@
 /** Unpacking a ZIP archive with Node alone: enough for archives without encryption, ZIP64 or several volumes. */
-import { closeSync, chmodSync, fstatSync, mkdirSync, openSync, readSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  chmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
@@ -33,11 +42,13 @@ export async function unzip(archive, folder, place, progress) {
       progress?.(index, entries.length);
       const path = entry.name.endsWith('/') ? null : place(entry.name);
       if (path === null) continue;
-      if (path.startsWith('/') || path.split('/').includes('..')) throw new Error(`${entry.name} leaves its folder.`);
+      if (path.startsWith('/') || path.split('/').includes('..'))
+        throw new Error(`${entry.name} leaves its folder.`);
       const local = readAt(fd, entry.offset, 30);
       const start = entry.offset + 30 + local.readUInt16LE(26) + local.readUInt16LE(28);
       const packed = readAt(fd, start, entry.packedSize);
-      if (entry.method !== 0 && entry.method !== 8) throw new Error(`${entry.name} is packed in an unknown way.`);
+      if (entry.method !== 0 && entry.method !== 8)
+        throw new Error(`${entry.name} is packed in an unknown way.`);
       const content = entry.method === 0 ? packed : await inflate(packed);
       if (content.length !== entry.size) throw new Error(`${entry.name} has not the size the archive tells.`);
       const target = join(folder, path);
@@ -65,7 +76,8 @@ function readDirectory(fd) {
   const entries = [];
   let at = 0;
   for (let index = 0; index < count; index += 1) {
-    if (directory.readUInt32LE(at) !== 0x02014b50) throw new Error('The directory of the archive is damaged.');
+    if (directory.readUInt32LE(at) !== 0x02014b50)
+      throw new Error('The directory of the archive is damaged.');
     const nameLength = directory.readUInt16LE(at + 28);
     entries.push({
       method: directory.readUInt16LE(at + 10),

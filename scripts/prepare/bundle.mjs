@@ -41,7 +41,9 @@ function isDue(bundle) {
 
 /** Names of the bundles that must be built again. @param {readonly string[]} names */
 export function dueBundles(names) {
-  return bundles.filter((bundle) => names.includes(bundle.name) && isDue(bundle)).map((bundle) => bundle.name);
+  return bundles
+    .filter((bundle) => names.includes(bundle.name) && isDue(bundle))
+    .map((bundle) => bundle.name);
 }
 
 /** Names of bundles whose source is not there. */

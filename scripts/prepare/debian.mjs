@@ -24,7 +24,8 @@ const wanted = {
 /** @typedef {keyof typeof wanted} Purpose */
 
 /** @param {readonly Purpose[]} purposes */
-const stampOf = (purposes) => [...purposes].sort().join(' ') + JSON.stringify(purposes.map((one) => wanted[one]));
+const stampOf = (purposes) =>
+  [...purposes].sort().join(' ') + JSON.stringify(purposes.map((one) => wanted[one]));
 
 /** @param {readonly Purpose[]} purposes */
 export function debianDue(purposes) {
@@ -56,12 +57,16 @@ function isProgram(name) {
 /** @param {readonly string[][]} groups */
 function choose(groups) {
   return groups.map((names) => {
-    if (names.length === 1) return names[0];
+    const first = names[0] ?? '';
+    if (names.length === 1) return first;
     const known = names.find((name) => {
-      const shown = spawnSync('apt-cache', ['policy', name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+      const shown = spawnSync('apt-cache', ['policy', name], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
       return /Candidate: \d/.test(shown.stdout);
     });
-    return known ?? names[0];
+    return known ?? first;
   });
 }
 
@@ -78,7 +83,8 @@ export async function prepareDebian(purposes, note) {
     return;
   }
   const update = await run('apt-get', [...wait, 'update'], { env, onLine: note, timeoutMs: 10 * 60_000 });
-  if (update.code !== 0) say(`      apt-get update failed (exit ${update.code}); going on with the lists there are.`);
+  if (update.code !== 0)
+    say(`      apt-get update failed (exit ${update.code}); going on with the lists there are.`);
   const names = choose(missing(purposes));
   say(`      apt-get install ${names.join(' ')}`);
   const install = await run('apt-get', [...wait, 'install', '-y', '--no-install-recommends', ...names], {

@@ -20,9 +20,15 @@ export async function prepareDependencies(note) {
     const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline'];
     const npmScript = process.env.npm_execpath;
     const [program, first] = npmScript?.endsWith('.js') ? [process.execPath, [npmScript]] : ['npm', []];
-    const result = await run(program, [...first, ...args], { cwd: root, onLine: note, timeoutMs: 20 * 60_000 });
+    const result = await run(program, [...first, ...args], {
+      cwd: root,
+      onLine: note,
+      timeoutMs: 20 * 60_000,
+    });
     if (result.code !== 0) {
-      throw new UserError(`npm ci failed (exit ${result.code}); is the npm registry reachable?\n${result.output.slice(-3000)}`);
+      throw new UserError(
+        `npm ci failed (exit ${result.code}); is the npm registry reachable?\n${result.output.slice(-3000)}`,
+      );
     }
   }
   writeFileSync(stamp, digest);

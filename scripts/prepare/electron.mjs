@@ -1,9 +1,9 @@
 /** An Electron runtime: the electron package's own, else its download, else the fallback. The choice is kept in .runtime/runtime.json. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { spawnSync } from 'node:child_process';
-import { cacheDir, localDir, nodeModules } from '../lib/paths.mjs';
+import { cacheDir, localDir, nodeModules, root } from '../lib/paths.mjs';
 import { run } from '../lib/run.mjs';
 import { UserError, say } from '../lib/step.mjs';
 import { fallbackDir, fallbackPossible, fallbackVersion, prepareFallback } from './fallback-runtime.mjs';
@@ -19,10 +19,12 @@ const retryAfterMs = 7 * 24 * 3_600_000;
 export function chosenRuntime() {
   if (!existsSync(choiceFile)) return null;
   /** @type {Choice} */
-  const choice = JSON.parse(readFileSync(choiceFile, 'utf8'));
+  const kept = JSON.parse(readFileSync(choiceFile, 'utf8'));
+  const choice = { ...kept, executable: join(root, kept.executable) };
   if (!existsSync(choice.executable)) return null;
   const official = officialExecutable();
-  if (official !== null) return choice.executable === official && choice.version === packageVersion() ? choice : null;
+  if (official !== null)
+    return choice.executable === official && choice.version === packageVersion() ? choice : null;
   return choice.kind === 'fallback' && choice.version === fallbackVersion ? choice : null;
 }
 
@@ -51,10 +53,16 @@ function choose(kind, executable, version) {
   });
   const napi = Number(asked.stdout);
   if (asked.status !== 0 || !(napi > 0)) {
-    throw new UserError(`The Electron runtime ${executable} does not start: ${asked.stderr || String(asked.error)}`);
+    throw new UserError(
+      `The Electron runtime ${executable} does not start: ${asked.stderr || String(asked.error)}`,
+    );
   }
   mkdirSync(dirname(choiceFile), { recursive: true });
-  writeFileSync(choiceFile, JSON.stringify({ kind, executable, version, napi }, null, 2));
+  // Relative, so that it holds in a copy of the checkout too.
+  writeFileSync(
+    choiceFile,
+    JSON.stringify({ kind, executable: relative(root, executable), version, napi }, null, 2),
+  );
 }
 
 function packageVersion() {
@@ -83,7 +91,9 @@ function worthTrying() {
 
 /** @param {(text: string) => void} note @returns {Promise<string | null>} */
 async function download(note) {
-  const hasMirror = Object.keys(process.env).some((name) => /^(npm_config_)?electron_(mirror|get_use_proxy)$/i.test(name));
+  const hasMirror = Object.keys(process.env).some((name) =>
+    /^(npm_config_)?electron_(mirror|get_use_proxy)$/i.test(name),
+  );
   const reachable = hasMirror || (await answers('github.com'));
   if (reachable) {
     say(`      downloading Electron ${packageVersion()}`);

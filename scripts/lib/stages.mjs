@@ -1,0 +1,184 @@
+/** The stages of `npm test`. Each gives real counts, from the test programs' own reports. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lintChecks, runChecks, typeChecks } from './checks.mjs';
+import { startDisplay } from './display.mjs';
+import { testUser } from './ordinary-user.mjs';
+import { nodeModules, root } from './paths.mjs';
+import { hasProgram, run } from './run.mjs';
+
+/** @typedef {{passed: number, failed: number, skipped: number}} Counts */
+/** @typedef {{name: string, timeoutMs: number, run: (timeoutMs: number) => Promise<Counts>}} Stage */
+
+const minute = 60_000;
+const none = () => ({ passed: 0, failed: 0, skipped: 0 });
+const failed = () => ({ passed: 0, failed: 1, skipped: 0 });
+const skipped = () => ({ passed: 0, failed: 0, skipped: 1 });
+
+/** @type {readonly Stage[]} */
+export const stages = [
+  {
+    name: 'lint',
+    timeoutMs: 5 * minute,
+    run: async (limit) => ({ ...none(), ...(await runChecks(lintChecks, limit)) }),
+  },
+  {
+    name: 'types',
+    timeoutMs: 5 * minute,
+    run: async (limit) => ({ ...none(), ...(await runChecks(typeChecks, limit)) }),
+  },
+  { name: 'unit', timeoutMs: 6 * minute, run: (limit) => runVitest(['unit', 'renderer'], limit) },
+  ...['store', 'contract', 'backends'].map((name) => ({
+    name,
+    timeoutMs: 5 * minute,
+    run: (/** @type {number} */ limit) => runVitest([name], limit),
+  })),
+  { name: 'faults', timeoutMs: 8 * minute, run: (limit) => runVitest(['faults'], limit) },
+  { name: 'e2e', timeoutMs: 8 * minute, run: runWindowTests },
+  { name: 'accept', timeoutMs: 8 * minute, run: runAcceptance },
+];
+
+/** What a shell of the caller has set must not reach the tests. */
+function cleanEnv() {
+  /** @type {NodeJS.ProcessEnv} */
+  const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' };
+  for (const name of Object.keys(env)) {
+    if (/^(IRIS_|npm_|ELECTRON_|PYTHONUNBUFFERED$|NODE_OPTIONS$)/.test(name)) delete env[name];
+  }
+  // Where prepared things are kept is the caller's choice and stays.
+  if (process.env.IRIS_DESKTOP_CACHE !== undefined) env.IRIS_DESKTOP_CACHE = process.env.IRIS_DESKTOP_CACHE;
+  return env;
+}
+
+/** @param {readonly string[]} projects @param {number} timeoutMs @returns {Promise<Counts>} */
+async function runVitest(projects, timeoutMs) {
+  const folder = mkdtempSync(join(tmpdir(), 'iris-report-'));
+  const report = join(folder, 'report.json');
+  try {
+    const args = ['run', '--passWithNoTests', '--reporter=json', `--outputFile=${report}`];
+    const result = await run(
+      process.execPath,
+      [
+        join(nodeModules, 'vitest', 'vitest.mjs'),
+        ...args,
+        ...projects.flatMap((name) => ['--project', name]),
+      ],
+      { cwd: root, env: cleanEnv(), timeoutMs },
+    );
+    if (result.timedOut) return tell(`took longer than ${timeoutMs / minute} minutes`, result.output);
+    if (!existsSync(report)) return tell(`ended with exit code ${result.code} and no report`, result.output);
+    const data = JSON.parse(readFileSync(report, 'utf8'));
+    for (const file of data.testResults) {
+      for (const test of file.assertionResults) {
+        if (test.status !== 'failed') continue;
+        console.log(`  FAILED  ${file.name.slice(root.length + 1)} > ${test.fullName}`);
+        console.log(indent(test.failureMessages.join('\n')));
+      }
+      if (file.status === 'failed' && file.message) {
+        console.log(`  FAILED  ${file.name.slice(root.length + 1)}`);
+        console.log(indent(file.message));
+      }
+    }
+    const brokenFiles = data.testResults.filter(
+      (/** @type {{status: string, assertionResults: {status: string}[]}} */ file) =>
+        file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
+    ).length;
+    const counts = {
+      passed: data.numPassedTests,
+      failed: data.numFailedTests + brokenFiles,
+      skipped: data.numPendingTests + data.numTodoTests,
+    };
+    // An unhandled error fails the run without failing a test.
+    if (result.code !== 0 && counts.failed === 0)
+      return tell(`ended with exit code ${result.code}`, result.output, counts);
+    if (counts.passed + counts.failed + counts.skipped === 0) console.log('  no tests there');
+    return counts;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @param {number} timeoutMs @returns {Promise<Counts>} */
+async function runWindowTests(timeoutMs) {
+  const folder = join(root, 'test', 'e2e');
+  if (!existsSync(folder) || !readdirSync(folder).some((name) => name.endsWith('.test.ts'))) {
+    console.log('  no tests there');
+    return none();
+  }
+  const wanted = ['Xvfb', 'dbus-run-session', ...(process.getuid?.() === 0 ? ['setpriv'] : [])];
+  const missing = wanted.filter((name) => !hasProgram(name));
+  if (missing.length > 0) {
+    console.log(`  SKIPPED  the window's tests: ${missing.join(', ')} not found`);
+    return skipped();
+  }
+  const user = testUser();
+  const display = await startDisplay(user.uid === undefined ? {} : { readableBy: user.uid });
+  try {
+    const cli = join(user.root, 'node_modules', '@playwright', 'test', 'cli.js');
+    const config = join(user.root, 'playwright.config.ts');
+    const [program = '', ...args] = user.wrap([
+      'dbus-run-session',
+      '--',
+      process.execPath,
+      cli,
+      'test',
+      '--config',
+      config,
+    ]);
+    const env = { ...cleanEnv(), ...display.env, ...user.env, IRIS_HEADLESS_DISPLAY: '1' };
+    const result = await run(program, args, { cwd: user.root, env, timeoutMs });
+    const report = user.env.IRIS_E2E_REPORT ?? '';
+    keepResults(user.env.IRIS_E2E_OUTPUT ?? '');
+    if (result.timedOut) return tell(`took longer than ${timeoutMs / minute} minutes`, result.output);
+    if (!existsSync(report)) return tell(`ended with exit code ${result.code} and no report`, result.output);
+    const { stats } = JSON.parse(readFileSync(report, 'utf8'));
+    const counts = { passed: stats.expected, failed: stats.unexpected + stats.flaky, skipped: stats.skipped };
+    if (result.code !== 0) return tell(`ended with exit code ${result.code}`, result.output, counts);
+    return counts;
+  } finally {
+    display.stop();
+    user.remove();
+  }
+}
+
+/** Pictures and traces of failures outlive the test user. @param {string} from */
+function keepResults(from) {
+  if (from === '' || !existsSync(from)) return;
+  const target = join(root, 'test-results');
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  void run('cp', ['-R', `${from}/.`, target]);
+}
+
+/** @param {number} timeoutMs @returns {Promise<Counts>} */
+async function runAcceptance(timeoutMs) {
+  const script = join(root, 'scripts', 'accept.mjs');
+  if (!existsSync(script)) {
+    console.log('  no tests there');
+    return none();
+  }
+  const result = await run(process.execPath, [script, 'first-job'], {
+    cwd: root,
+    env: cleanEnv(),
+    timeoutMs,
+    onLine: (line) => console.log(`  ${line}`),
+  });
+  if (result.timedOut) return tell(`took longer than ${timeoutMs / minute} minutes`, '');
+  const line = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m.exec(result.output);
+  if (line === null) return tell(`ended with exit code ${result.code} and no counts`, '');
+  const counts = { passed: Number(line[1]), failed: Number(line[2]), skipped: Number(line[3]) };
+  return result.code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+}
+
+/** @param {string} what @param {string} output @param {Counts} [counts] @returns {Counts} */
+function tell(what, output, counts = failed()) {
+  console.log(`  FAILED  ${what}`);
+  if (output.trim() !== '') console.log(indent(output.trimEnd().split('\n').slice(-80).join('\n')));
+  return counts.failed > 0 ? counts : { ...counts, failed: 1 };
+}
+
+/** @param {string} text */
+function indent(text) {
+  return text.replace(/^/gm, '          ');
+}
