@@ -138,7 +138,11 @@ export interface ChangeSet {
   readonly audit: readonly AuditEntry[];
   readonly inbox: readonly InboxEntry[];
   /** Answers to commands by client-made request id, for repeats. */
-  readonly receipts: readonly { readonly requestId: string; readonly atMs: number; readonly answer: unknown }[];
+  readonly receipts: readonly {
+    readonly requestId: string;
+    readonly atMs: number;
+    readonly answer: unknown;
+  }[];
   /** New values of `meta`: last submission time, next insertion number. */
   readonly meta: Readonly<Record<string, number>>;
 }

@@ -56,7 +56,8 @@ export function totalTasks(tasks: Iterable<Task>): TaskTotals {
     counts[task.state] = (counts[task.state] ?? 0) + 1;
     failureCount += task.failureCount;
     preemptionCount += task.preemptionCount;
-    if (task.state === 'PENDING' && task.waiting !== null && (first === null || task.index < first.index)) first = task;
+    if (task.state === 'PENDING' && task.waiting !== null && (first === null || task.index < first.index))
+      first = task;
   }
   return { counts, failureCount, preemptionCount, waiting: first?.waiting ?? null };
 }
@@ -66,7 +67,8 @@ export function currentWorkers(tasks: readonly Task[], attempts: Iterable<Attemp
   const current = new Map(tasks.map((task) => [task.id, task.currentAttempt]));
   const workers = new Set<string>();
   for (const attempt of attempts) {
-    if (attempt.workerId !== '' && current.get(attempt.taskId) === attempt.number) workers.add(attempt.workerId);
+    if (attempt.workerId !== '' && current.get(attempt.taskId) === attempt.number)
+      workers.add(attempt.workerId);
   }
   return [...workers];
 }

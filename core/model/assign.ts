@@ -1,0 +1,91 @@
+/** The applier: an assignment is checked against the current rows before it is written, so that nothing is booked twice. */
+import { isTerminalJobState, type Band } from '../contract/states.js';
+import { ok, refuse, type Result } from '../contract/errors.js';
+import { holdsCapacity } from './capacity.js';
+import type { Draft } from './draft.js';
+import type { Attempt } from './entities.js';
+import { controllerActor } from './settle.js';
+
+export interface Assignment {
+  readonly taskId: string;
+  readonly workerId: string;
+  readonly backendId: string;
+  /** 16 hex digits, random. */
+  readonly uid: string;
+  /** UUIDs of the GPUs. */
+  readonly devices: readonly string[];
+  /** Effective band, stamped on the task. */
+  readonly band: Band;
+  readonly ports: Readonly<Record<string, number>>;
+  readonly nowMs: number;
+  /** The worker as it is now, to check health and capacity against; null leaves these to the backend (Slurm, Kubernetes). */
+  readonly worker: {
+    readonly healthy: boolean;
+    readonly cpuMillicores: number;
+    readonly memoryBytes: number;
+  } | null;
+}
+
+/** Makes the next attempt of a PENDING task. FAILED_PRECONDITION when the world has moved on since the round was computed. */
+export function assign(draft: Draft, assignment: Assignment): Result<Attempt> {
+  const { taskId, workerId, uid, devices, nowMs, worker } = assignment;
+  const moved = (message: string): Result<never> => refuse('FAILED_PRECONDITION', `${taskId}: ${message}`);
+  const task = draft.task(taskId);
+  const job = task === undefined ? undefined : draft.job(task.jobId);
+  if (task === undefined || job === undefined) return refuse('NOT_FOUND', `There is no task ${taskId}.`);
+  if (task.state !== 'PENDING' || isTerminalJobState(job.state))
+    return moved(`is ${task.state}, not PENDING.`);
+  if (draft.attempt(uid) !== undefined) return refuse('INTERNAL', `${taskId}: attempt uid ${uid} is taken.`);
+  if (draft.attemptsOf(taskId).some(holdsCapacity)) return moved('an earlier attempt is not verified gone.');
+  const { cpuMillicores, memoryBytes, gpuCount } = job.spec;
+  const used = draft.used(workerId);
+  if (worker !== null) {
+    if (!worker.healthy) return moved(`${workerId} is not healthy.`);
+    if (used.cpuMillicores + cpuMillicores > worker.cpuMillicores)
+      return moved(`${workerId} has not enough processors free.`);
+    if (used.memoryBytes + memoryBytes > worker.memoryBytes)
+      return moved(`${workerId} has not enough memory free.`);
+    if (new Set(devices).size !== devices.length || devices.length < Math.min(gpuCount, 1)) {
+      return moved(`asks for ${gpuCount} GPUs, was given ${devices.length}.`);
+    }
+  }
+  const held = devices.find((device) => used.devices.has(device));
+  if (held !== undefined) return moved(`device ${held} is held by attempt ${used.devices.get(held) ?? ''}.`);
+  const attempt: Attempt = {
+    uid,
+    taskId,
+    jobId: job.id,
+    number: task.currentAttempt + 1,
+    state: 'ASSIGNED',
+    backendId: assignment.backendId,
+    workerId,
+    createdAtMs: nowMs,
+    startedAtMs: null,
+    finishedAtMs: null,
+    durationMs: null,
+    exitCode: null,
+    signal: null,
+    cause: null,
+    devices: [...devices],
+    cpuMillicores,
+    memoryBytes,
+    ports: assignment.ports,
+    peakMemoryBytes: null,
+    pid: null,
+  };
+  draft.putAttempt(attempt);
+  draft.putTask({
+    ...task,
+    state: 'ASSIGNED',
+    band: assignment.band,
+    currentAttempt: attempt.number,
+    waiting: null,
+  });
+  draft.audit(nowMs, controllerActor, 'task_assigned', taskId, {
+    attempt: uid,
+    number: attempt.number,
+    worker: workerId,
+    ...(devices.length === 0 ? {} : { devices: attempt.devices }),
+  });
+  return ok(attempt);
+}

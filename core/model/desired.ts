@@ -1,0 +1,65 @@
+/** What shall be true of every attempt that is not finished: the complete desired set of level-triggered reconciliation. */
+import type { CauseCode } from '../contract/views.js';
+import { isTerminalAttempt } from './attempt-end.js';
+import type { Attempt, Job, Task } from './entities.js';
+import type { ModelView } from './view.js';
+
+export type DesiredStop = 'cancelled' | 'preempted' | 'timeout' | 'job-ended' | 'superseded';
+
+export type Desired =
+  /** Not known to have started: start it, or go on when it was. */
+  | { readonly kind: 'run'; readonly attempt: Attempt; readonly task: Task; readonly job: Job }
+  /** Known to have started: keep it, adopt it, or report MISSING. */
+  | { readonly kind: 'keep'; readonly attempt: Attempt; readonly task: Task; readonly job: Job }
+  | {
+      readonly kind: 'stop';
+      readonly attempt: Attempt;
+      readonly task: Task;
+      readonly job: Job;
+      readonly reason: DesiredStop;
+    };
+
+/** One entry an unfinished attempt, oldest first. */
+export function desiredAttempts(view: ModelView): Desired[] {
+  const desired: Desired[] = [];
+  for (const attempt of view.unfinishedAttempts()) {
+    const task = view.task(attempt.taskId);
+    const job = view.job(attempt.jobId);
+    if (task === undefined || job === undefined) continue;
+    desired.push(desiredOf(attempt, task, job));
+  }
+  return desired;
+}
+
+export function desiredOf(attempt: Attempt, task: Task, job: Job): Desired {
+  if (!isTerminalAttempt(attempt)) {
+    return { kind: attempt.state === 'ASSIGNED' ? 'run' : 'keep', attempt, task, job };
+  }
+  return { kind: 'stop', attempt, task, job, reason: stopReason(attempt, task) };
+}
+
+const reasonByCause: Partial<Record<CauseCode, DesiredStop>> = {
+  STOPPED_BY_USER: 'cancelled',
+  PARENT_ENDED: 'cancelled',
+  PREEMPTED: 'preempted',
+  TIME_LIMIT: 'timeout',
+  JOB_ENDED: 'job-ended',
+};
+
+/** By the attempt's own cause where it has one (the task may have moved on since), else by the task's state. */
+function stopReason(attempt: Attempt, task: Task): DesiredStop {
+  const known = attempt.cause === null ? undefined : reasonByCause[attempt.cause.code];
+  if (known !== undefined) return known;
+  if (task.currentAttempt !== attempt.number) return 'superseded';
+  switch (task.state) {
+    case 'KILLED':
+      return 'cancelled';
+    case 'PREEMPTED':
+    case 'PENDING':
+      return 'preempted';
+    case 'FAILED':
+      return 'timeout';
+    default:
+      return 'job-ended';
+  }
+}

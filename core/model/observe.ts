@@ -1,0 +1,156 @@
+/** What backends report about attempts, applied to the rows. Reports may come late, twice, out of order or about what is over. */
+import { isActiveTaskState, type AttemptState } from '../contract/states.js';
+import type { Cause } from '../contract/views.js';
+import { endAttempt, isTerminalAttempt, type EndState } from './attempt-end.js';
+import type { Draft } from './draft.js';
+import { exitCodeOfSignal } from './exit-codes.js';
+import type { Attempt, Task } from './entities.js';
+import { controllerActor } from './settle.js';
+
+/** One attempt as a backend saw it. A terminal state, or MISSING, says that nothing of it lives any more. */
+export interface Observation {
+  readonly uid: string;
+  readonly state: Exclude<AttemptState, 'ASSIGNED' | 'COSCHED_FAILED'> | 'MISSING';
+  readonly startedAtMs: number | null;
+  readonly finishedAtMs: number | null;
+  readonly durationMs: number | null;
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly cause: Cause | null;
+  readonly peakMemoryBytes: number | null;
+  readonly pid: number | null;
+}
+
+/**
+ * `applied`: rows changed state; `finished`: an attempt that was over is now verified gone; `unchanged`: nothing new;
+ * `unknown`: no such attempt (to be logged); `stale`: of an attempt that is over, ignored.
+ */
+export type ObserveOutcome = 'applied' | 'finished' | 'unchanged' | 'unknown' | 'stale';
+
+type TerminalReport = Extract<Observation['state'], EndState> | 'MISSING';
+
+function isTerminalReport(state: Observation['state']): state is TerminalReport {
+  return state !== 'BUILDING' && state !== 'RUNNING';
+}
+
+export function observe(draft: Draft, observation: Observation, nowMs: number): ObserveOutcome {
+  const attempt = draft.attempt(observation.uid);
+  const task = attempt === undefined ? undefined : draft.task(attempt.taskId);
+  if (attempt === undefined || task === undefined) return 'unknown';
+  const { state } = observation;
+  if (isTerminalAttempt(attempt)) {
+    if (attempt.finishedAtMs !== null || !isTerminalReport(state)) return 'stale';
+    return verifyGone(draft, attempt, observation, nowMs);
+  }
+  // An attempt that is not over is always its active task's current one; anything else would be a fault of ours.
+  if (task.currentAttempt !== attempt.number || !isActiveTaskState(task.state)) return 'stale';
+  if (!isTerminalReport(state)) return progress(draft, attempt, task, state, observation, nowMs);
+  const startedAtMs =
+    attempt.startedAtMs ?? observation.startedAtMs ?? (state === 'SUCCEEDED' ? attempt.createdAtMs : null);
+  const seen: Attempt = {
+    ...merge(attempt, observation),
+    startedAtMs,
+    finishedAtMs: observation.finishedAtMs ?? nowMs,
+  };
+  const ending: EndState = state === 'MISSING' ? 'WORKER_FAILED' : state;
+  const ended: Attempt = ending === 'SUCCEEDED' ? { ...seen, exitCode: seen.exitCode ?? 0 } : seen;
+  if (startedAtMs !== null)
+    noteStart(draft, { ...task, startedAtMs: task.startedAtMs ?? startedAtMs }, startedAtMs, nowMs);
+  const cause = ending === 'SUCCEEDED' ? null : (observation.cause ?? defaultCause(ending, ended));
+  endAttempt(draft, ended, {
+    state: ending,
+    nowMs,
+    actor: controllerActor,
+    cause,
+    mayRetry: cause?.code !== 'TIME_LIMIT',
+  });
+  return 'applied';
+}
+
+/** Applies a batch in order; earlier items are visible to later ones. */
+export function observeAll(
+  draft: Draft,
+  batch: readonly Observation[],
+  nowMs: number,
+): readonly ObserveOutcome[] {
+  return batch.map((observation) => observe(draft, observation, nowMs));
+}
+
+function progress(
+  draft: Draft,
+  attempt: Attempt,
+  task: Task,
+  reported: 'BUILDING' | 'RUNNING',
+  observation: Observation,
+  nowMs: number,
+): ObserveOutcome {
+  // Reports may overtake each other: an attempt that runs does not go back to being built.
+  const state = attempt.state === 'RUNNING' ? 'RUNNING' : reported;
+  const startedAtMs = attempt.startedAtMs ?? observation.startedAtMs ?? nowMs;
+  const pid = observation.pid ?? attempt.pid;
+  if (state === attempt.state && startedAtMs === attempt.startedAtMs && pid === attempt.pid)
+    return 'unchanged';
+  draft.putAttempt({ ...attempt, state, startedAtMs, pid });
+  if (attempt.startedAtMs === null) {
+    draft.audit(nowMs, controllerActor, 'attempt_started', attempt.uid, {
+      task: task.id,
+      number: attempt.number,
+    });
+  }
+  noteStart(draft, { ...task, state, startedAtMs: task.startedAtMs ?? startedAtMs }, startedAtMs, nowMs);
+  return 'applied';
+}
+
+/** Writes the task and, when this is the first start of the whole job, the job. */
+function noteStart(draft: Draft, task: Task, startedAtMs: number, nowMs: number): void {
+  draft.putTask(task);
+  const job = draft.job(task.jobId);
+  if (job === undefined || job.startedAtMs !== null) return;
+  draft.putJob({ ...job, startedAtMs });
+  draft.audit(nowMs, controllerActor, 'job_started', job.id, { task: task.id });
+}
+
+/** Fills in what is not known yet; what was recorded before stays. */
+function merge(attempt: Attempt, observation: Observation): Attempt {
+  const signal = attempt.signal ?? observation.signal;
+  const exitCode =
+    attempt.exitCode ?? observation.exitCode ?? (signal === null ? null : exitCodeOfSignal(signal));
+  return {
+    ...attempt,
+    startedAtMs: attempt.startedAtMs ?? observation.startedAtMs,
+    durationMs: attempt.durationMs ?? observation.durationMs,
+    exitCode,
+    signal,
+    peakMemoryBytes: observation.peakMemoryBytes ?? attempt.peakMemoryBytes,
+    pid: attempt.pid ?? observation.pid,
+  };
+}
+
+/** The second step of an end that was ours: its processes are gone, so its capacity is free. Neither state nor cause changes. */
+function verifyGone(draft: Draft, attempt: Attempt, observation: Observation, nowMs: number): ObserveOutcome {
+  const gone: Attempt = { ...merge(attempt, observation), finishedAtMs: observation.finishedAtMs ?? nowMs };
+  draft.putAttempt(gone);
+  draft.audit(nowMs, controllerActor, 'attempt_verified_gone', attempt.uid, {
+    task: attempt.taskId,
+    number: attempt.number,
+    reported: observation.state,
+  });
+  return 'finished';
+}
+
+function defaultCause(state: EndState, attempt: Attempt): Cause {
+  if (state === 'FAILED') {
+    if (attempt.signal !== null) return { code: 'SIGNALED', message: `Ended by ${attempt.signal}.` };
+    if (attempt.exitCode !== null)
+      return { code: 'EXIT_CODE', message: `Ended with exit code ${attempt.exitCode}.` };
+    return { code: 'UNKNOWN', message: 'It failed, and nothing was recorded about why.' };
+  }
+  if (state === 'PREEMPTED') return { code: 'PREEMPTED', message: `Preempted on ${attempt.workerId}.` };
+  if (state === 'KILLED') {
+    return { code: 'UNKNOWN', message: `Killed on ${attempt.workerId} by something other than Iris.` };
+  }
+  return {
+    code: 'WORKER_LOST',
+    message: `Its processes on ${attempt.workerId} are gone and left no exit status.`,
+  };
+}
