@@ -47,7 +47,7 @@ export function submit(draft: Draft, submission: Submission): Result<Submitted> 
 
   const previous = spec.name === null ? undefined : previousRun(draft, submission.user, parentId, name.value);
   if (previous !== undefined && submission.retryOf === null) {
-    const decided = applyPolicy(draft, submission, previous);
+    const decided = applyPolicy(submission, previous);
     if (decided !== null) return decided;
   }
 
@@ -134,7 +134,7 @@ function previousRun(draft: Draft, user: string, parentId: string | null, name: 
 }
 
 /** Null: go on and make a new job. */
-function applyPolicy(draft: Draft, { spec }: Submission, previous: Job): Result<Submitted> | null {
+function applyPolicy({ spec }: Submission, previous: Job): Result<Submitted> | null {
   const over = isTerminalJobState(previous.state);
   switch (spec.existingJobPolicy) {
     case 'KEEP':
