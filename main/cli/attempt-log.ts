@@ -1,0 +1,98 @@
+/** Reads one attempt's log to its end, in the order it grew, through lost connections, each byte once. */
+import { RefusalError } from '../../core/contract/errors.js';
+import type { Connection } from './connection.js';
+import type { HostLink } from './host-link.js';
+import type { LogSink } from './task-output.js';
+
+export interface AttemptLogOptions {
+  readonly link: HostLink;
+  readonly uid: string;
+  readonly sink: LogSink;
+  /** False: what there is now, then stop. */
+  readonly follow: boolean;
+  /** Where to begin; null: at the start. */
+  readonly from?: { readonly out: number; readonly err: number } | null;
+  /** Only this stream is written. */
+  readonly only?: 'out' | 'err' | undefined;
+  /** True once nobody reads any more: the rest is not fetched. */
+  readonly stop?: () => boolean;
+}
+
+const chunkBytes = 512 * 1024;
+
+export async function followAttemptLog(options: AttemptLogOptions): Promise<void> {
+  let cursor = options.from ?? null;
+  await options.link.persist(async (connection) => {
+    let growth: Growth | null = null;
+    try {
+      for (;;) {
+        const seen = growth?.count ?? 0;
+        const answer = await connection.call('log.merged', {
+          attemptUid: options.uid,
+          cursor,
+          maxBytes: chunkBytes,
+        });
+        for (const chunk of answer.chunks) {
+          if (options.only === undefined || chunk.stream === options.only) {
+            await options.sink.write(chunk.stream, Buffer.from(chunk.dataBase64, 'base64'));
+          }
+        }
+        // Moved only after the bytes are out: a connection lost before this reads them again, and none twice.
+        cursor = answer.cursor;
+        if (answer.complete || options.stop?.() === true) return;
+        if (answer.chunks.length > 0) continue;
+        if (!options.follow) return;
+        if (growth === null) {
+          growth = watchGrowth(connection, options.uid);
+          continue;
+        }
+        await growth.beyond(seen);
+      }
+    } finally {
+      growth?.end();
+    }
+  });
+  await options.sink.end();
+}
+
+interface Growth {
+  /** How often the log was reported to have grown. */
+  readonly count: number;
+  /** Resolves once it was reported more often than that; rejects when the subscription ends. */
+  beyond(seen: number): Promise<void>;
+  end(): void;
+}
+
+function watchGrowth(connection: Connection, attemptUid: string): Growth {
+  let count = 0;
+  let failure: RefusalError | null = null;
+  let wake: () => void = () => undefined;
+  const grew = () => {
+    count += 1;
+    wake();
+  };
+  const end = connection.subscribe(
+    'log',
+    { attemptUid },
+    {
+      snapshot: grew,
+      delta: grew,
+      ended: (reason) => {
+        failure = new RefusalError(reason);
+        wake();
+      },
+    },
+  );
+  return {
+    get count() {
+      return count;
+    },
+    async beyond(seen) {
+      while (count <= seen) {
+        if (failure !== null) throw failure;
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+    end,
+  };
+}

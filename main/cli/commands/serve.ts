@@ -1,0 +1,17 @@
+/** `serve`: the host itself, in the foreground, until it is asked to stop. */
+import type { Context } from '../context.js';
+
+export async function serveCommand(context: Context): Promise<number> {
+  const { output } = context;
+  // Loaded here alone: the other commands do not need the controller and its database.
+  const { runHeadless } = await import('../../headless-host.js');
+  return await runHeadless({
+    home: context.globals.home,
+    ready: (socket) => {
+      if (output.json) void output.value({ socket, pid: process.pid });
+      else
+        void output.note(`the host of ${context.home.root} answers on ${socket} (process ${process.pid}).`);
+    },
+    failed: (message) => void output.refusal({ code: 'UNAVAILABLE', message, fields: [] }),
+  });
+}

@@ -1,0 +1,110 @@
+/** `job show`: one job, its tasks and their attempts. */
+import type { JobDetail } from '../../../core/contract/api.js';
+import type { TaskView } from '../../../core/contract/views.js';
+import { joinWords } from '../../../core/contract/job-text.js';
+import { formatDuration } from '../../../core/formats/durations.js';
+import { formatSize } from '../../../core/formats/sizes.js';
+import type { Context } from '../context.js';
+import { exitCodes } from '../exit-codes.js';
+import { isoTime, printable, table } from '../format.js';
+import { getJob } from '../targets.js';
+
+const pageSize = 500;
+
+export async function showCommand(context: Context, idOrName: string): Promise<number> {
+  const detail = await getJob(context.link, idOrName);
+  const tasks = await readTasks(context, detail.summary.id);
+  if (context.output.json) await context.output.value({ ...detail, tasks });
+  else await context.output.text(jobText(detail, tasks));
+  return exitCodes.ok;
+}
+
+export async function readTasks(context: Context, jobId: string): Promise<TaskView[]> {
+  const tasks: TaskView[] = [];
+  for (;;) {
+    const page = await context.link.persist((connection) =>
+      connection.call('task.list', { jobId, offset: tasks.length, limit: pageSize }),
+    );
+    tasks.push(...page.rows);
+    if (page.rows.length < pageSize) return tasks;
+  }
+}
+
+export function jobText(detail: JobDetail, tasks: readonly TaskView[]): string {
+  const { summary, spec } = detail;
+  const header: [string, string][] = [
+    ['Job', summary.id],
+    ['State', summary.state],
+    ['Command', joinWords(spec.command)],
+    ['Folder', spec.workingDirectory],
+    ['Submitted', `${isoTime(summary.submittedAtMs)} by ${detail.submittedBy}`],
+    ['Started', isoTime(summary.startedAtMs)],
+    ['Finished', isoTime(summary.finishedAtMs)],
+    ['Exit code', summary.exitCode === null ? '-' : String(summary.exitCode)],
+    ['Band', summary.band],
+    ['Resources', resources(detail)],
+  ];
+  if (summary.cause !== null) header.push(['Reason', summary.cause.message]);
+  if (summary.waiting !== null && summary.state === 'PENDING')
+    header.push(['Waits', summary.waiting.message]);
+  if (summary.retryOf !== null) header.push(['Run again from', summary.retryOf]);
+  if (summary.childCount > 0) header.push(['Child jobs', String(summary.childCount)]);
+  const width = Math.max(...header.map(([name]) => name.length));
+  const lines = header.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}\n`).join('');
+  return `${lines}\n${taskTable(tasks)}`;
+}
+
+function resources(detail: JobDetail): string {
+  const { spec } = detail;
+  const parts = [
+    `${spec.cpuMillicores / 1000} cores`,
+    `${formatSize(spec.memoryBytes)} memory${spec.memoryIsLimit ? '' : ' (counted, no limit)'}`,
+  ];
+  if (spec.gpuCount > 0)
+    parts.push(
+      `${spec.gpuCount} GPU${spec.gpuCount > 1 ? 's' : ''}${spec.gpuVariant === null ? '' : ` (${spec.gpuVariant})`}`,
+    );
+  return `${parts.join(', ')} a task`;
+}
+
+function taskTable(tasks: readonly TaskView[]): string {
+  const rows = tasks.flatMap((task) => {
+    if (task.attempts.length === 0) {
+      return [
+        [
+          String(task.index),
+          '-',
+          task.state,
+          '-',
+          '-',
+          '-',
+          '-',
+          task.waiting?.message ?? task.cause?.message ?? '',
+        ],
+      ];
+    }
+    return task.attempts.map((attempt) => [
+      String(task.index),
+      String(attempt.number),
+      attempt.state,
+      attempt.signal ?? (attempt.exitCode === null ? '-' : String(attempt.exitCode)),
+      attempt.durationMs === null ? '-' : formatDuration(attempt.durationMs),
+      attempt.peakMemoryBytes === null ? '-' : formatSize(attempt.peakMemoryBytes),
+      attempt.workerId ?? '-',
+      attempt.cause?.message ?? '',
+    ]);
+  });
+  return table(
+    [
+      { title: 'TASK', align: 'right' },
+      { title: 'ATTEMPT', align: 'right' },
+      { title: 'STATE' },
+      { title: 'EXIT', align: 'right' },
+      { title: 'DURATION', align: 'right' },
+      { title: 'PEAK MEM', align: 'right' },
+      { title: 'WORKER' },
+      { title: 'REASON' },
+    ],
+    rows,
+  );
+}

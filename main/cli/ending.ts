@@ -1,0 +1,35 @@
+/** How the end of a job, and what it waits for, is told. */
+import type { JobSummary } from '../../core/contract/views.js';
+import { jobExitCode } from './exit-codes.js';
+import type { WatchedJob } from './job-watch.js';
+
+/** One sentence about a job that did not succeed; null for one that did. */
+export function endSentence(summary: JobSummary): string | null {
+  if (summary.state === 'SUCCEEDED') return null;
+  const cause = summary.cause === null ? 'no cause was recorded' : summary.cause.message;
+  return `${summary.id} ${summary.state}: ${cause}`;
+}
+
+/** One sentence about a job that has not started. */
+export function waitSentence(summary: JobSummary): string {
+  const why = summary.waiting === null ? 'it has not been looked at yet' : summary.waiting.message;
+  return `${summary.id} waits: ${why}`;
+}
+
+/** The end of a job for programs. */
+export interface JobEnd {
+  readonly jobId: string;
+  readonly state: JobSummary['state'];
+  readonly exitCode: number;
+  readonly cause: JobSummary['cause'];
+}
+
+export function jobEnd(job: WatchedJob): JobEnd {
+  const { summary } = job;
+  return {
+    jobId: summary.id,
+    state: summary.state,
+    exitCode: jobExitCode(summary, [...job.tasks.values()]),
+    cause: summary.cause,
+  };
+}

@@ -1,0 +1,93 @@
+/** Follows the logs of all attempts of a job as they come: a task's attempts one after the other, tasks side by side. */
+import type { AttemptView, TaskView } from '../../core/contract/views.js';
+import { followAttemptLog } from './attempt-log.js';
+import type { PrefixChoice } from './arguments.js';
+import type { HostLink } from './host-link.js';
+import type { WatchedJob } from './job-watch.js';
+import type { Output } from './output.js';
+import { lineSink, rawSink, type LogSink } from './task-output.js';
+
+/** Logs read at the same time; the others wait their turn. */
+const maxAtOnce = 200;
+
+export interface JobLogsOptions {
+  readonly link: HostLink;
+  readonly output: Output;
+  readonly prefix: PrefixChoice;
+  readonly only?: 'out' | 'err' | undefined;
+  /** Attempts not wanted are skipped; all are by default. */
+  readonly wanted?: (task: TaskView, attempt: AttemptView) => boolean;
+  /** Replaces the sink a task's log goes to. */
+  readonly makeSink?: (task: TaskView, attempt: AttemptView, numTasks: number) => LogSink;
+  /** Writes what comes before the following and says where it begins; null: at the start. */
+  readonly begin?: (
+    attempt: AttemptView,
+    sink: LogSink,
+  ) => Promise<{ readonly out: number; readonly err: number } | null>;
+  /** False: logs are read to their present end only. */
+  readonly follow?: boolean;
+  /** Called once for a log that cannot be read. */
+  readonly failed: (attemptUid: string, error: unknown) => void;
+}
+
+export class JobLogs {
+  private readonly known = new Set<string>();
+  private readonly chains = new Map<number, Promise<void>>();
+  private running = 0;
+  private readonly queue: (() => void)[] = [];
+
+  constructor(private readonly options: JobLogsOptions) {}
+
+  /** Begins to follow attempts not seen before. */
+  update(job: WatchedJob): void {
+    for (const task of job.tasks.values()) {
+      for (const attempt of task.attempts) {
+        if (this.known.has(attempt.uid)) continue;
+        this.known.add(attempt.uid);
+        if (this.options.wanted?.(task, attempt) === false) continue;
+        const before = this.chains.get(task.index) ?? Promise.resolve();
+        this.chains.set(
+          task.index,
+          before.then(() => this.follow(task, attempt, job.summary.numTasks)),
+        );
+      }
+    }
+  }
+
+  /** Resolves when every log known is read to its end. */
+  async drained(): Promise<void> {
+    await Promise.all(this.chains.values());
+  }
+
+  private async follow(task: TaskView, attempt: AttemptView, numTasks: number): Promise<void> {
+    if (this.running >= maxAtOnce) await new Promise<void>((resolve) => this.queue.push(resolve));
+    this.running += 1;
+    const { link, output, prefix, only, follow = true } = this.options;
+    try {
+      const sink =
+        this.options.makeSink?.(task, attempt, numTasks) ?? makeSink(output, prefix, task.index, numTasks);
+      const from = (await this.options.begin?.(attempt, sink)) ?? null;
+      await followAttemptLog({
+        link,
+        uid: attempt.uid,
+        sink,
+        follow,
+        from,
+        only,
+        stop: () => output.outputGone && only !== 'err',
+      });
+    } catch (error) {
+      this.options.failed(attempt.uid, error);
+    } finally {
+      this.running -= 1;
+      this.queue.shift()?.();
+    }
+  }
+}
+
+/** One task's bytes go through as they are; several tasks' lines stay whole, on a terminal with `[index] ` before them. */
+export function makeSink(output: Output, prefix: PrefixChoice, index: number, numTasks: number): LogSink {
+  const wanted = prefix ?? (output.isTerminal && numTasks > 1);
+  if (!wanted && numTasks === 1) return rawSink(output);
+  return lineSink(output, wanted ? `[${index}] ` : '');
+}

@@ -1,0 +1,80 @@
+/** Where irisctl writes. Results to standard output, all else to standard error; bytes are never changed. */
+import type { Writable } from 'node:stream';
+import type { Refusal } from '../../core/contract/errors.js';
+import { colourStates, printable } from './format.js';
+
+export interface OutputStream extends Writable {
+  readonly isTTY?: boolean;
+}
+
+export interface Output {
+  readonly json: boolean;
+  /** Several tasks' lines are told apart by a prefix on a terminal. */
+  readonly isTerminal: boolean;
+  /** A result for people. */
+  text(text: string): Promise<void>;
+  /** A result for programs: one JSON text and a line break. */
+  value(value: unknown): Promise<void>;
+  /** Log bytes. Resolves when the stream takes more; with `false` when its reader is gone. */
+  bytes(stream: 'out' | 'err', data: Uint8Array): Promise<boolean>;
+  /** One sentence on standard error, after the program's name. */
+  note(sentence: string): Promise<void>;
+  /** A refusal: the sentence on standard error, with `--json` also `{"error":...}` on standard output. */
+  refusal(refusal: Refusal): Promise<void>;
+  /** True once the reader of standard output has gone away. */
+  readonly outputGone: boolean;
+}
+
+export function createOutput(
+  streams: { out: OutputStream; err: OutputStream },
+  options: { json: boolean; colour: boolean },
+): Output {
+  const gone = { out: false, err: false };
+  // Without a listener a reader that went away (`| head`) would end us with a stack trace.
+  for (const name of ['out', 'err'] as const) streams[name].on('error', () => (gone[name] = true));
+
+  function write(name: 'out' | 'err', data: Uint8Array | string): Promise<boolean> {
+    const stream = streams[name];
+    if (gone[name] || stream.destroyed) return Promise.resolve(false);
+    if (stream.write(data)) return Promise.resolve(!gone[name]);
+    return new Promise((resolve) => {
+      const done = () => {
+        stream.off('drain', done);
+        stream.off('close', done);
+        stream.off('error', done);
+        resolve(!gone[name]);
+      };
+      stream.on('drain', done);
+      stream.on('close', done);
+      stream.on('error', done);
+    });
+  }
+
+  const output: Output = {
+    json: options.json,
+    isTerminal: streams.out.isTTY === true,
+    get outputGone() {
+      return gone.out;
+    },
+    async text(text) {
+      await write('out', options.colour && streams.out.isTTY === true ? colourStates(text) : text);
+    },
+    async value(value) {
+      await write('out', `${JSON.stringify(value)}\n`);
+    },
+    // With --json standard output holds the result alone, so the log goes beside it.
+    bytes: (stream, data) => write(options.json ? 'err' : stream, data),
+    async note(sentence) {
+      await write('err', `irisctl: ${printable(sentence)}\n`);
+    },
+    async refusal(refusal) {
+      await output.note(refusal.message);
+      // The sentence names the first wrong field; the others get a line each.
+      for (const field of refusal.fields.slice(1)) {
+        await output.note(`${field.field}: ${field.value} is not valid; expected ${field.expected}.`);
+      }
+      if (options.json) await output.value({ error: refusal });
+    },
+  };
+  return output;
+}

@@ -1,0 +1,105 @@
+/** Puts the logs of several tasks onto two streams without ever mixing two lines. */
+import type { Output } from './output.js';
+
+type Stream = 'out' | 'err';
+
+export interface LogSink {
+  /** Bytes of one stream, in order. Resolves when more is welcome. */
+  write(stream: Stream, data: Uint8Array): Promise<void>;
+  /** The attempt has ended. */
+  end(): Promise<void>;
+}
+
+/** A line longer than this is written in pieces rather than held. */
+const maxHeldBytes = 1024 * 1024;
+const lineFeed = 0x0a;
+
+/** One task: its bytes, unchanged. */
+export function rawSink(output: Output): LogSink {
+  return {
+    async write(stream, data) {
+      await output.bytes(stream, data);
+    },
+    end: () => Promise.resolve(),
+  };
+}
+
+/** One of several tasks: whole lines, each after `prefix`; a last line without an end gets one, since others follow. */
+export function lineSink(output: Output, prefix: string): LogSink {
+  const mark = Buffer.from(prefix);
+  const held: Record<Stream, Buffer[]> = { out: [], err: [] };
+  const heldBytes: Record<Stream, number> = { out: 0, err: 0 };
+  /** The line's prefix was written with an earlier piece of it. */
+  const inside: Record<Stream, boolean> = { out: false, err: false };
+
+  function prefixed(stream: Stream, data: Buffer): Buffer {
+    if (mark.length === 0) return data;
+    const parts: Buffer[] = [];
+    let start = 0;
+    while (start < data.length) {
+      const feed = data.indexOf(lineFeed, start);
+      const end = feed < 0 ? data.length : feed + 1;
+      if (!inside[stream]) parts.push(mark);
+      parts.push(data.subarray(start, end));
+      inside[stream] = feed < 0;
+      start = end;
+    }
+    return Buffer.concat(parts);
+  }
+
+  async function flush(stream: Stream, data: Buffer): Promise<void> {
+    if (data.length > 0) await output.bytes(stream, prefixed(stream, data));
+  }
+
+  return {
+    async write(stream, data) {
+      const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+      const last = bytes.lastIndexOf(lineFeed);
+      const rest = bytes.subarray(last + 1);
+      if (last >= 0) {
+        const whole = Buffer.concat([...held[stream], bytes.subarray(0, last + 1)]);
+        held[stream] = [];
+        heldBytes[stream] = 0;
+        await flush(stream, whole);
+      }
+      if (rest.length > 0) held[stream].push(rest);
+      heldBytes[stream] += rest.length;
+      if (heldBytes[stream] > maxHeldBytes) {
+        const piece = Buffer.concat(held[stream]);
+        held[stream] = [];
+        heldBytes[stream] = 0;
+        await flush(stream, piece);
+      }
+    },
+    async end() {
+      for (const stream of ['out', 'err'] as const) {
+        const rest = Buffer.concat(held[stream]);
+        held[stream] = [];
+        heldBytes[stream] = 0;
+        if (rest.length > 0 || inside[stream])
+          await flush(stream, Buffer.concat([rest, Buffer.of(lineFeed)]));
+        inside[stream] = false;
+      }
+    },
+  };
+}
+
+/** Whole lines as text for programs; bytes that are no UTF-8 become the replacement character. */
+export function jsonSink(emit: (stream: Stream, text: string) => Promise<void>): LogSink {
+  const decoders = { out: new TextDecoder(), err: new TextDecoder() };
+  const held: Record<Stream, string> = { out: '', err: '' };
+  return {
+    async write(stream, data) {
+      const lines = (held[stream] + decoders[stream].decode(data, { stream: true })).split('\n');
+      held[stream] = lines.pop() ?? '';
+      for (const line of lines) await emit(stream, line);
+    },
+    async end() {
+      for (const stream of ['out', 'err'] as const) {
+        const rest = held[stream] + decoders[stream].decode();
+        held[stream] = '';
+        if (rest !== '') await emit(stream, rest);
+      }
+    },
+  };
+}

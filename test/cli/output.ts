@@ -1,0 +1,31 @@
+/** An output that is kept. */
+import { Writable } from 'node:stream';
+import { createOutput, type Output } from '../../main/cli/output.js';
+
+export interface KeptOutput {
+  readonly output: Output;
+  out(): string;
+  err(): string;
+  outBytes(): Buffer;
+}
+
+export function keptOutput(options: { json?: boolean } = {}): KeptOutput {
+  const parts: Record<'out' | 'err', Buffer[]> = { out: [], err: [] };
+  const stream = (name: 'out' | 'err') =>
+    new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        parts[name].push(chunk);
+        done();
+      },
+    });
+  const output = createOutput(
+    { out: stream('out'), err: stream('err') },
+    { json: options.json ?? false, colour: false },
+  );
+  return {
+    output,
+    out: () => Buffer.concat(parts.out).toString('utf8'),
+    err: () => Buffer.concat(parts.err).toString('utf8'),
+    outBytes: () => Buffer.concat(parts.out),
+  };
+}
