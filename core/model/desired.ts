@@ -6,18 +6,24 @@ import type { ModelView } from './view.js';
 
 export type DesiredStop = 'cancelled' | 'preempted' | 'timeout' | 'job-ended' | 'superseded';
 
+interface DesiredRow {
+  readonly uid: string;
+  readonly attempt: Attempt;
+  readonly task: Task;
+  readonly job: Job;
+}
+
 export type Desired =
   /** Not known to have started: start it, or go on when it was. */
-  | { readonly kind: 'run'; readonly attempt: Attempt; readonly task: Task; readonly job: Job }
+  | (DesiredRow & { readonly kind: 'run' })
   /** Known to have started: keep it, adopt it, or report MISSING. */
-  | { readonly kind: 'keep'; readonly attempt: Attempt; readonly task: Task; readonly job: Job }
-  | {
+  | (DesiredRow & { readonly kind: 'keep' })
+  | (DesiredRow & {
       readonly kind: 'stop';
-      readonly attempt: Attempt;
-      readonly task: Task;
-      readonly job: Job;
       readonly reason: DesiredStop;
-    };
+      readonly signal: string;
+      readonly graceMs: number;
+    });
 
 /** One entry an unfinished attempt, oldest first. */
 export function desiredAttempts(view: ModelView): Desired[] {
@@ -32,10 +38,10 @@ export function desiredAttempts(view: ModelView): Desired[] {
 }
 
 export function desiredOf(attempt: Attempt, task: Task, job: Job): Desired {
-  if (!isTerminalAttempt(attempt)) {
-    return { kind: attempt.state === 'ASSIGNED' ? 'run' : 'keep', attempt, task, job };
-  }
-  return { kind: 'stop', attempt, task, job, reason: stopReason(attempt, task) };
+  const row = { uid: attempt.uid, attempt, task, job };
+  if (!isTerminalAttempt(attempt)) return { ...row, kind: attempt.state === 'ASSIGNED' ? 'run' : 'keep' };
+  const { stopSignal, graceMs } = job.spec;
+  return { ...row, kind: 'stop', reason: stopReason(attempt, task), signal: stopSignal, graceMs };
 }
 
 const reasonByCause: Partial<Record<CauseCode, DesiredStop>> = {

@@ -8,7 +8,7 @@ import { addUse, copyUsed, holdsCapacity, removeUse, type MutableUsed } from './
 import { DeadlineIndex } from './deadline-index.js';
 import type { Attempt, ChangeSet, Job, Task } from './entities.js';
 import { nameKey } from './names.js';
-import { PendingIndex, shapeOf, type PendingShape } from './pending-index.js';
+import { PendingIndex, shapeOf } from './pending-index.js';
 import { activeCount, countTask, emptyTally, newTally, type JobTally, type MutableTally } from './tally.js';
 import {
   noColdRows,
@@ -153,12 +153,16 @@ export class ModelState implements ModelView {
 
   /**
    * Keeps the reasons the last round gave, in memory only: they change with every round, and a write for each of thousands of
-   * waiting tasks would cost more than the round. Returns the shapes whose reason changed.
+   * waiting tasks would cost more than the round. A round that stopped at its cap leaves the others' reasons as they were.
+   * Returns the shapes whose reason changed.
    */
-  noteWaiting(waiting: Iterable<{ readonly shape: string; readonly cause: Cause }>): string[] {
-    const next = new Map<string, Cause>();
+  noteWaiting(result: {
+    readonly waiting: Iterable<{ readonly shape: string; readonly cause: Cause }>;
+    readonly more: boolean;
+  }): string[] {
+    const next = new Map<string, Cause>(result.more ? this.waitingByShape : []);
     const changed: string[] = [];
-    for (const { shape, cause } of waiting) {
+    for (const { shape, cause } of result.waiting) {
       const before = this.waitingByShape.get(shape);
       if (before?.code !== cause.code || before.message !== cause.message) changed.push(shape);
       next.set(shape, cause);
@@ -181,11 +185,6 @@ export class ModelState implements ModelView {
     const predecessor = this.predecessorOf(job);
     if (predecessor !== undefined) return waitsForJob(predecessor);
     return this.waitingByShape.get(shapeOf(job)) ?? task.waiting;
-  }
-
-  /** The pending shape a job belongs to, for publishing changed reasons. */
-  shapesPending(): Iterable<PendingShape> {
-    return this.pending.shapes();
   }
 
   /** Takes over what was committed. Rows may come in any order between jobs, tasks and attempts of one change set. */

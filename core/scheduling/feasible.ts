@@ -1,103 +1,127 @@
-/** Whether any worker could ever run a job, empty as it may be: the answer names each field that asks too much. */
+/** Whether any machine could ever run a job, from what machines have in all; and what it would take. */
 import type { FieldError } from '../contract/errors.js';
 import type { JobSpec } from '../contract/job-request.js';
 import { formatSize } from '../formats/sizes.js';
+import { resolveGpuRequest, type GpuCard } from './gpu-models.js';
 
-/** What a worker has in all. */
 export interface WorkerTotals {
   readonly id: string;
   readonly cpuMillicores: number;
   readonly memoryBytes: number;
-  readonly gpus: readonly { readonly variant: string }[];
-  /** Why it has no GPUs, or what is wrong with reading them. */
+  readonly gpus: readonly GpuCard[];
+  /** Why there are no GPUs, or what is wrong with reading them; null when all is well. */
   readonly gpuNote: string | null;
 }
 
-/**
- * A bare number above this is first tried as a model name (`4090`), since nobody asks for 4090 cards; the same bound as the
- * number of cards the largest common machine has.
- */
-const largestCount = 16;
+type Asked = Pick<JobSpec, 'cpuMillicores' | 'memoryBytes' | 'gpuCount' | 'gpuVariant'>;
 
-/** Replaces a number that names a model, and a unique shorter form, by the variant the cluster has. */
+export function formatCores(millicores: number): string {
+  const cores = millicores / 1000;
+  return `${cores} CPU ${cores === 1 ? 'core' : 'cores'}`;
+}
+
+export function formatGpus(count: number, variant: string | null): string {
+  return `${count} ${variant === null ? '' : `${variant} `}${count === 1 ? 'GPU' : 'GPUs'}`;
+}
+
+/** The request with its GPU model in the machines' own words; as it was when that is not clear. */
 export function resolveGpu(spec: JobSpec, workers: readonly WorkerTotals[]): JobSpec {
-  const variants = [...new Set(workers.flatMap((worker) => worker.gpus.map((gpu) => gpu.variant)))].sort();
-  if (spec.gpuVariant === null && spec.gpuCount > largestCount) {
-    const named = uniqueMatch(String(spec.gpuCount), variants);
-    return named === null ? spec : { ...spec, gpuCount: 1, gpuVariant: named };
-  }
-  if (spec.gpuVariant === null || spec.gpuVariant === 'auto') return { ...spec, gpuVariant: null };
-  const named = uniqueMatch(spec.gpuVariant, variants);
-  return named === null ? spec : { ...spec, gpuVariant: named };
+  const resolution = resolveGpuRequest(spec, variantsOf(workers));
+  if (resolution.kind !== 'resolved') return spec;
+  if (resolution.count === spec.gpuCount && resolution.variant === spec.gpuVariant) return spec;
+  return { ...spec, gpuCount: resolution.count, gpuVariant: resolution.variant };
 }
 
-function uniqueMatch(text: string, variants: readonly string[]): string | null {
-  const wanted = text.toLowerCase().replaceAll(/[ _]/g, '-');
-  if (variants.includes(wanted)) return wanted;
-  const matches = variants.filter((variant) => variant.split('-').includes(wanted) || variant.startsWith(`${wanted}-`));
-  return matches.length === 1 ? (matches[0] ?? null) : null;
+function variantsOf(workers: readonly WorkerTotals[]): string[] {
+  return workers.flatMap((worker) => worker.gpus.map((gpu) => gpu.variant));
 }
 
-/** Fields that no worker can meet; empty when some worker could run one task. Without workers nothing can be said: empty. */
-export function infeasibleFields(spec: JobSpec, workers: readonly WorkerTotals[]): FieldError[] {
-  if (workers.length === 0) return [];
-  const fields: FieldError[] = [];
-  const largestCpu = Math.max(...workers.map((worker) => worker.cpuMillicores));
-  if (spec.cpuMillicores > largestCpu) {
-    fields.push({
-      field: 'cpu',
-      value: String(spec.cpuMillicores / 1000),
-      expected: `at most ${largestCpu / 1000} cores, which the largest machine has`,
-    });
-  }
-  const largestMemory = Math.max(...workers.map((worker) => worker.memoryBytes));
-  if (spec.memoryBytes > largestMemory) {
-    fields.push({
-      field: 'memory',
-      value: formatSize(spec.memoryBytes),
-      expected: `at most ${formatSize(largestMemory)}, which the largest machine has`,
-    });
-  }
-  const gpu = infeasibleGpu(spec, workers);
-  if (gpu !== null) fields.push(gpu);
-  if (fields.length === 0 && !workers.some((worker) => holds(spec, worker))) {
-    fields.push({
-      field: 'cpu',
-      value: `${spec.cpuMillicores / 1000} cores, ${formatSize(spec.memoryBytes)} and ${spec.gpuCount} GPUs together`,
-      expected: `what one machine has: ${workers.map(describe).join('; ')}`,
-    });
-  }
-  return fields;
+function cardCount(worker: WorkerTotals, variant: string | null): number {
+  return worker.gpus.filter((gpu) => variant === null || gpu.variant === variant).length;
 }
 
-function infeasibleGpu(spec: JobSpec, workers: readonly WorkerTotals[]): FieldError | null {
-  if (spec.gpuCount === 0) return null;
-  const value = spec.gpuVariant === null ? String(spec.gpuCount) : `${spec.gpuVariant}x${spec.gpuCount}`;
-  const all = workers.flatMap((worker) => worker.gpus);
-  if (all.length === 0) {
-    const note = workers.find((worker) => worker.gpuNote !== null)?.gpuNote;
-    return { field: 'gpu', value, expected: `no GPU: this cluster has none${note == null ? '' : ` (${note})`}` };
-  }
-  const most = Math.max(...workers.map((worker) => matching(spec, worker)));
-  if (most >= spec.gpuCount) return null;
-  const cards = new Map<string, number>();
-  for (const card of all) cards.set(card.variant, (cards.get(card.variant) ?? 0) + 1);
-  const list = [...cards].map(([variant, count]) => `${count} ${variant}`).join(', ');
-  return { field: 'gpu', value, expected: `at most what one machine has; the cards there are: ${list}` };
-}
-
-function matching(spec: JobSpec, worker: WorkerTotals): number {
-  return worker.gpus.filter((gpu) => spec.gpuVariant === null || gpu.variant === spec.gpuVariant).length;
-}
-
-function holds(spec: JobSpec, worker: WorkerTotals): boolean {
+/** True when an empty machine could hold one task. `asked` has its GPU model resolved. */
+export function fitsTotals(asked: Asked, worker: WorkerTotals): boolean {
   return (
-    spec.cpuMillicores <= worker.cpuMillicores &&
-    spec.memoryBytes <= worker.memoryBytes &&
-    matching(spec, worker) >= spec.gpuCount
+    asked.cpuMillicores <= worker.cpuMillicores &&
+    asked.memoryBytes <= worker.memoryBytes &&
+    asked.gpuCount <= cardCount(worker, asked.gpuVariant)
   );
 }
 
-function describe(worker: WorkerTotals): string {
-  return `${worker.id} has ${worker.cpuMillicores / 1000} cores, ${formatSize(worker.memoryBytes)}, ${worker.gpus.length} GPUs`;
+/**
+ * What of a request no machine has: `value` as asked, `expected` what there is. Empty when one machine could hold a task, and while
+ * no machine is known.
+ */
+export function infeasibleFields(spec: Asked, workers: readonly WorkerTotals[]): FieldError[] {
+  if (workers.length === 0) return [];
+  const resolution = resolveGpuRequest(spec, variantsOf(workers));
+  const asked: Asked =
+    resolution.kind === 'resolved'
+      ? { ...spec, gpuCount: resolution.count, gpuVariant: resolution.variant }
+      : spec;
+  if (resolution.kind === 'resolved' && workers.some((worker) => fitsTotals(asked, worker))) return [];
+  const fields: FieldError[] = [];
+  const cpu = Math.max(...workers.map((worker) => worker.cpuMillicores));
+  const memory = Math.max(...workers.map((worker) => worker.memoryBytes));
+  const cards = Math.max(...workers.map((worker) => cardCount(worker, asked.gpuVariant)));
+  const where = workers.length === 1 ? 'on this machine' : 'on the largest machine';
+  if (asked.cpuMillicores > cpu) {
+    fields.push({
+      field: 'cpu',
+      value: formatCores(asked.cpuMillicores),
+      expected: `${formatCores(cpu)} ${where}`,
+    });
+  }
+  if (asked.memoryBytes > memory) {
+    fields.push({
+      field: 'memory',
+      value: formatSize(asked.memoryBytes),
+      expected: `${formatSize(memory)} ${where}`,
+    });
+  }
+  if (resolution.kind === 'ambiguous') {
+    const expected = `more than one model by that name: ${resolution.matches.join(', ')}`;
+    fields.push({ field: 'gpu', value: resolution.asked, expected });
+  } else if (resolution.kind === 'unknown' || asked.gpuCount > cards) {
+    fields.push({
+      field: 'gpu',
+      value: formatGpus(asked.gpuCount, asked.gpuVariant),
+      expected: describeCards(workers),
+    });
+  }
+  if (fields.length > 0) return fields;
+  const value = [
+    formatCores(asked.cpuMillicores),
+    formatSize(asked.memoryBytes),
+    ...(asked.gpuCount > 0 ? [formatGpus(asked.gpuCount, asked.gpuVariant)] : []),
+  ].join(', ');
+  return [
+    {
+      field: 'cpu',
+      value,
+      expected: `no machine that has all of it: ${workers.map(describeWorker).join('; ')}`,
+    },
+  ];
+}
+
+/** The GPUs there are, by machine when there are several: `1 h100, 2 rtx-4090 GPUs`. */
+export function describeCards(workers: readonly WorkerTotals[]): string {
+  const counts = new Map<string, number>();
+  for (const variant of variantsOf(workers)) counts.set(variant, (counts.get(variant) ?? 0) + 1);
+  if (counts.size === 0) {
+    const note = workers.find((worker) => worker.gpuNote !== null)?.gpuNote;
+    return note == null ? 'no GPU' : `no GPU (${note})`;
+  }
+  const shown = [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([variant, count]) => `${count} ${variant}`);
+  return workers.length === 1
+    ? shown.join(', ')
+    : `${shown.join(', ')} on ${workers.length} machines together`;
+}
+
+function describeWorker(worker: WorkerTotals): string {
+  const gpus = worker.gpus.length === 0 ? 'no GPU' : describeCards([worker]);
+  return `${worker.id} has ${formatCores(worker.cpuMillicores)}, ${formatSize(worker.memoryBytes)}, ${gpus}`;
 }

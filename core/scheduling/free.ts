@@ -1,0 +1,83 @@
+/** What is free on each worker while a round places tasks; the round's own working copy. */
+import type { JobSpec } from '../contract/job-request.js';
+import type { UsedCapacity } from '../model/view.js';
+import type { Attributes } from './constraints.js';
+import type { WorkerTotals } from './feasible.js';
+import type { GpuCard } from './gpu-models.js';
+
+export interface SchedulingGpu extends GpuCard {
+  /** False while the card answers no questions: it is given to nobody. */
+  readonly usable: boolean;
+  /** Processes of others are on it. */
+  readonly busyByOthers: boolean;
+}
+
+export interface SchedulingWorker extends WorkerTotals {
+  readonly healthy: boolean;
+  readonly gpus: readonly SchedulingGpu[];
+  readonly attributes: Attributes;
+}
+
+export interface FreeWorker {
+  readonly worker: SchedulingWorker;
+  cpuMillicores: number;
+  memoryBytes: number;
+  /** Free cards, lowest index first. */
+  cards: readonly SchedulingGpu[];
+}
+
+export interface Placement {
+  readonly workerId: string;
+  readonly devices: readonly string[];
+}
+
+export type Need = Pick<JobSpec, 'cpuMillicores' | 'memoryBytes' | 'gpuCount' | 'gpuVariant'>;
+
+/** Healthy workers by id. `used` may exceed what a worker has, when it shrank: then nothing is free. */
+export function freeWorkers(
+  workers: readonly SchedulingWorker[],
+  used: (workerId: string) => UsedCapacity,
+): FreeWorker[] {
+  return workers
+    .filter((worker) => worker.healthy)
+    .toSorted((left, right) => (left.id < right.id ? -1 : 1))
+    .map((worker) => {
+      const { cpuMillicores, memoryBytes, devices } = used(worker.id);
+      return {
+        worker,
+        cpuMillicores: Math.max(0, worker.cpuMillicores - cpuMillicores),
+        memoryBytes: Math.max(0, worker.memoryBytes - memoryBytes),
+        cards: worker.gpus
+          .filter((gpu) => gpu.usable && !gpu.busyByOthers && !devices.has(gpu.uuid))
+          .toSorted((left, right) => left.index - right.index),
+      };
+    });
+}
+
+export function fits(free: FreeWorker, need: Need): boolean {
+  return (
+    need.cpuMillicores <= free.cpuMillicores &&
+    need.memoryBytes <= free.memoryBytes &&
+    (need.gpuCount === 0 || need.gpuCount <= matchingCards(free.cards, need.gpuVariant).length)
+  );
+}
+
+export function matchingCards<Card extends GpuCard>(
+  cards: readonly Card[],
+  variant: string | null,
+): readonly Card[] {
+  return variant === null ? cards : cards.filter((card) => card.variant === variant);
+}
+
+/** Takes what fits; the caller has checked that it does. */
+export function take(free: FreeWorker, need: Need): Placement {
+  const chosen = new Set(matchingCards(free.cards, need.gpuVariant).slice(0, need.gpuCount));
+  free.cpuMillicores -= need.cpuMillicores;
+  free.memoryBytes -= need.memoryBytes;
+  if (chosen.size > 0) free.cards = free.cards.filter((card) => !chosen.has(card));
+  return { workerId: free.worker.id, devices: [...chosen].map((card) => card.uuid) };
+}
+
+export function copyFree(free: FreeWorker): FreeWorker {
+  return { ...free };
+}
