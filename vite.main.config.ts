@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Plugin, defineConfig } from 'vite';
 
@@ -24,15 +24,12 @@ export const presentEntries = Object.fromEntries(
 );
 
 function copyTexts(): Plugin {
-  let outDir = '';
   return {
     name: 'iris-copy-texts',
-    configResolved(config) {
-      outDir = config.build.outDir;
-    },
-    async closeBundle() {
+    async generateBundle() {
       for (const text of texts.filter((file) => existsSync(join(root, file)))) {
-        await copyFile(join(root, text), join(outDir, text.slice(text.lastIndexOf('/') + 1)));
+        const fileName = text.slice(text.lastIndexOf('/') + 1);
+        this.emitFile({ type: 'asset', fileName, source: await readFile(join(root, text), 'utf8') });
       }
     },
   };

@@ -18,7 +18,10 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: node,
-          exclude: ['test/{e2e,bench,accept,store,contract,backends,faults,cluster,load}/**', 'node_modules/**'],
+          exclude: [
+            'test/{e2e,bench,accept,store,contract,backends,faults,cluster,load}/**',
+            'node_modules/**',
+          ],
         },
       },
       {
@@ -31,7 +34,11 @@ export default defineConfig({
       },
       ...['store', 'contract', 'backends', 'faults', 'cluster'].map((name) => ({
         extends: true as const,
-        test: { name, include: [`test/${name}/**/*.test.ts`], ...(name === 'faults' ? { testTimeout: 300_000 } : {}) },
+        test: {
+          name,
+          include: [`test/${name}/**/*.test.ts`],
+          ...(name === 'faults' ? { testTimeout: 300_000 } : {}),
+        },
       })),
     ],
   },

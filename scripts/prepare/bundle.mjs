@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { inputsDigest, readStamp, writeStamp } from '../lib/inputs.mjs';
 import { localDir, nodeModules, root } from '../lib/paths.mjs';
+import { UserError } from '../lib/step.mjs';
 
 const common = ['core', 'package-lock.json', 'tsconfig.base.json'];
 
@@ -65,7 +66,12 @@ export async function buildBundles(names, note) {
     const old = join(root, 'out', `.old-${bundle.name}-${process.pid}`);
     const made = join(root, bundle.made);
     try {
-      await build({ configFile: join(root, bundle.config), build: { outDir: fresh, emptyOutDir: true } });
+      await build({
+        configFile: join(root, bundle.config),
+        build: { outDir: fresh, emptyOutDir: true },
+      }).catch((/** @type {Error} */ error) => {
+        throw new UserError(`The ${bundle.name} side could not be built:\n${error.message}`);
+      });
       mkdirSync(localDir, { recursive: true });
       if (existsSync(made)) renameSync(made, old);
       renameSync(fresh, made);
