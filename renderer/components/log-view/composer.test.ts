@@ -141,7 +141,7 @@ describe('two streams', () => {
     expect(await play([[['out', 'only']]], true)).toEqual(['only']);
   });
 
-  it('does not hold back more than a bounded line', async () => {
+  it('does not hold back more than a bounded line', () => {
     const { composer, chunk } = makeFeed();
     composer.push([chunk('err', 'bar')]);
     const text = composer.push([chunk('out', 'z'.repeat(70_000))]);
