@@ -1,0 +1,84 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HostLink } from '../../main/cli/host-link.js';
+import { startHost } from '../../main/cli/start-host.js';
+import type { Connection } from '../../main/cli/connection.js';
+import { resolveHome, type Home } from '../../main/home.js';
+
+const program = { executable: process.execPath, script: path.join(import.meta.dirname, 'stub-host.mjs') };
+let home: Home;
+const connections: Connection[] = [];
+
+beforeEach(() => {
+  home = resolveHome({ flag: mkdtempSync(path.join(tmpdir(), 'iris-cli-')), machineId: 'aaaaaaaaaaaa' });
+});
+
+afterEach(() => {
+  for (const connection of connections.splice(0)) connection.close();
+  for (const pid of startedPids()) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      continue; // it has ended by itself
+    }
+  }
+  rmSync(home.root, { recursive: true, force: true });
+});
+
+function startedPids(): number[] {
+  try {
+    return readFileSync(path.join(home.root, 'starts'), 'utf8').trim().split('\n').map(Number);
+  } catch {
+    return []; // nothing was started
+  }
+}
+
+const environment = (mode: string) => ({ ...process.env, STUB_SOCKET: home.socket, STUB_MODE: mode });
+
+async function start(mode: string): Promise<Connection> {
+  const connection = await startHost(home, program, environment(mode));
+  connections.push(connection);
+  return connection;
+}
+
+describe('starting a host', () => {
+  it('waits until it answers', async () => {
+    const connection = await start('serve');
+    expect(startedPids()).toEqual([connection.host.pid]);
+  });
+
+  it('is safe when two start at once: both get the one that won', async () => {
+    const [first, second] = await Promise.all([start('serve'), start('serve')]);
+    expect(first.host.pid).toBe(second.host.pid);
+    expect(startedPids()).toContain(first.host.pid);
+  });
+
+  it('asks again when the folder was still held by a host on its way out', async () => {
+    const connection = await start('lose-first');
+    expect(startedPids()).toHaveLength(2);
+    expect(startedPids()[1]).toBe(connection.host.pid);
+  });
+
+  it('says what a host that cannot start said', async () => {
+    await expect(start('fail')).rejects.toThrow(
+      `No host runs for ${home.root} and a new one could not be used: it ended at once (exit code 125): The database was written by a newer version.`,
+    );
+  });
+
+  it('says that there is no program to start', async () => {
+    const missing = { executable: path.join(home.root, 'no-such-program'), script: 'x' };
+    await expect(startHost(home, missing, process.env)).rejects.toThrow(/it cannot be started \(.*ENOENT/);
+  });
+
+  it('is done once, by the first command that needs a host', async () => {
+    const link = () =>
+      new HostLink({ home, program, environment: environment('serve'), cluster: undefined, note: () => undefined });
+    const first = await link().open();
+    const second = await link().open();
+    connections.push(first, second);
+    expect(second.host.pid).toBe(first.host.pid);
+    expect(startedPids()).toHaveLength(1);
+  });
+});
