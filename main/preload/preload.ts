@@ -1,0 +1,85 @@
+/** The bridge as the page sees it: one frozen object of contract methods, and no way to Electron behind it. */
+import { contextBridge, ipcRenderer, webUtils } from 'electron';
+import type {
+  AppInfo,
+  ClosingAnswer,
+  DesktopBridge,
+  DesktopCommand,
+  DesktopSettings,
+} from '../../core/contract/desktop-bridge.js';
+import { channels, portEnd, type Answer } from '../ipc/channels.js';
+
+/** Commands kept while nobody listens yet; a page that never listens must not gather them for ever. */
+const mostKeptCommands = 20;
+
+const listeners = new Set<(command: DesktopCommand) => void>();
+const kept: DesktopCommand[] = [];
+
+ipcRenderer.on(channels.command, (_event, command: DesktopCommand) => {
+  if (listeners.size === 0) {
+    kept.push(command);
+    if (kept.length > mostKeptCommands) kept.shift();
+    return;
+  }
+  for (const listener of listeners) listener(command);
+});
+
+/** Main is the boundary parser of requests; of its answers we are sure. */
+async function ask<T>(channel: string, ...parameters: readonly unknown[]): Promise<T> {
+  const answer = (await ipcRenderer.invoke(channel, ...parameters)) as Answer;
+  if (!answer.ok) throw new Error(answer.message);
+  return answer.value as T;
+}
+
+const bridge: DesktopBridge = {
+  connect(onFrame, onClosed) {
+    const { port1, port2 } = new MessageChannel();
+    let open = true;
+    const end = () => {
+      if (!open) return;
+      open = false;
+      port1.close();
+      onClosed();
+    };
+    port1.addEventListener('message', (event: MessageEvent<unknown>) => {
+      if (!open) return;
+      if (event.data === portEnd) end();
+      else onFrame(event.data);
+    });
+    port1.addEventListener('close', end);
+    port1.start();
+    ipcRenderer.postMessage(channels.connect, null, [port2]);
+    return {
+      send(frame) {
+        if (open) port1.postMessage(frame);
+      },
+      close() {
+        open = false;
+        port1.close();
+      },
+    };
+  },
+  pickFolder: (current) => ask<string | null>(channels.pickFolder, current ?? null),
+  saveText: (suggestedName, attemptUid, stream) =>
+    ask<{ path: string } | null>(channels.saveText, suggestedName, attemptUid, stream),
+  readDroppedPath(file) {
+    if (!(file instanceof File)) return null;
+    const path = webUtils.getPathForFile(file);
+    return path === '' ? null : path;
+  },
+  info: () => ask<AppInfo>(channels.info),
+  onCommand(listener) {
+    listeners.add(listener);
+    for (const command of kept.splice(0)) listener(command);
+    ipcRenderer.send(channels.listening);
+    return () => {
+      listeners.delete(listener);
+    };
+  },
+  answerClosing: (answer: ClosingAnswer) => ask<undefined>(channels.answerClosing, answer),
+  getSettings: () => ask<DesktopSettings>(channels.getSettings),
+  setSettings: (change) => ask<DesktopSettings>(channels.setSettings, change),
+};
+
+// Frozen on the page's side by contextBridge itself.
+contextBridge.exposeInMainWorld('irisDesktop', bridge);

@@ -1,0 +1,239 @@
+/**
+ * The desktop's one way to a controller over its whole life: starts or attaches, starts again once after a crash, moves to an own
+ * controller when the one it was attached to ends or is older. Connections opened meanwhile wait; when there is no controller
+ * to be had, each call on them is refused with the reason.
+ */
+import { contractVersion } from '../../core/contract/api.js';
+import { createContractClient } from '../../core/contract/client.js';
+import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
+import type { ClientFrame, HostFrame } from '../../core/contract/protocol.js';
+import type { HostStatus } from '../../core/contract/views.js';
+import type { HostLink, LinkClient } from '../controller/host-link.js';
+import { isOlderVersion } from './versions.js';
+
+/** A second crash within this time is not answered by another start. */
+const crashWindowMs = 60_000;
+/** Frames a connection may hold while the controller starts. */
+const mostWaitingFrames = 1000;
+const takeoverPatienceMs = 15_000;
+
+export interface ControllerLinkOptions {
+  readonly connectOrStart: () => Promise<HostLink>;
+  readonly appVersion: string;
+  readonly log: (level: 'info' | 'warn' | 'error', line: string) => void;
+  readonly nowMs: () => number;
+}
+
+export interface ControllerLink {
+  /** `closed` is called once, never inside this call, and not after `close`. */
+  openClient(receive: (frame: HostFrame) => void, closed: (reason: Refusal) => void): LinkClient;
+  /** `own` or `attached`; null while there is none. */
+  kind(): HostLink['kind'] | null;
+  /** Why there is no controller and none will be tried; null otherwise. */
+  failure(): Refusal | null;
+  /** Tries again after a failure. */
+  retry(): void;
+  /** Ends the own controller after its last commit, or detaches. Says which it was. */
+  stop(reason: string): Promise<HostLink['kind'] | null>;
+}
+
+type State =
+  | { readonly kind: 'starting' }
+  | { readonly kind: 'ready'; readonly link: HostLink }
+  | { readonly kind: 'failed'; readonly refusal: Refusal }
+  | { readonly kind: 'stopped' };
+
+export function startControllerLink(options: ControllerLinkOptions): ControllerLink {
+  let state: State = { kind: 'starting' };
+  let lastCrashAtMs = Number.NEGATIVE_INFINITY;
+  let starting: Promise<void>;
+  const waiting = new Set<{ enter(link: HostLink): void; refuse(reason: Refusal): void }>();
+
+  /** Read through a function: the state changes while a promise is waited for. */
+  const isStopped = () => state.kind === 'stopped';
+
+  async function start(): Promise<void> {
+    state = { kind: 'starting' };
+    try {
+      const link = await upToDateLink();
+      if (isStopped()) {
+        await link.shutdown('the desktop quits');
+        return;
+      }
+      state = { kind: 'ready', link };
+      void link.ended.then((reason) => onEnded(link, reason));
+      options.log('info', `Connected to a controller (${link.kind}).`);
+      for (const entry of [...waiting]) entry.enter(link);
+      waiting.clear();
+    } catch (error) {
+      fail(error instanceof RefusalError ? error.refusal : refusal('INTERNAL', messageOf(error)));
+    }
+  }
+
+  /** A host of an older version is asked to leave the folder to us; attempts go on meanwhile. */
+  async function upToDateLink(): Promise<HostLink> {
+    const link = await options.connectOrStart();
+    if (link.kind === 'own') return link;
+    const status = await helloOf(link);
+    if (status === null || !isOlderVersion(status.appVersion, options.appVersion)) return link;
+    options.log('info', `The controller there is version ${status.appVersion}; taking over from it.`);
+    await askToShutDown(link, `version ${options.appVersion} takes over`);
+    await within(link.ended, takeoverPatienceMs);
+    await link.shutdown('replaced');
+    return options.connectOrStart();
+  }
+
+  function onEnded(link: HostLink, reason: Refusal): void {
+    if (state.kind !== 'ready' || state.link !== link) return;
+    options.log('warn', `The controller (${link.kind}) ended: ${reason.message}`);
+    if (link.kind === 'own') {
+      const now = options.nowMs();
+      const again = now - lastCrashAtMs < crashWindowMs && now >= lastCrashAtMs;
+      lastCrashAtMs = now;
+      if (again) {
+        fail(
+          refusal(
+            'INTERNAL',
+            `The controller ended twice within a minute (${reason.message}) and is not started again. Running jobs go on. Choose Try again in the menu, or restart Iris Desktop.`,
+          ),
+        );
+        return;
+      }
+    }
+    starting = start();
+  }
+
+  function fail(reason: Refusal): void {
+    if (isStopped()) return;
+    options.log('error', `No controller: ${reason.code}: ${reason.message}`);
+    state = { kind: 'failed', refusal: reason };
+    for (const entry of [...waiting]) entry.refuse(reason);
+    waiting.clear();
+  }
+
+  function openClient(receive: (frame: HostFrame) => void, closed: (reason: Refusal) => void): LinkClient {
+    if (state.kind === 'ready') return state.link.openClient(receive, closed);
+    if (state.kind === 'failed') return refusingClient(state.refusal, receive);
+    if (state.kind === 'stopped') {
+      queueMicrotask(() => closed(refusal('UNAVAILABLE', 'Iris Desktop is quitting.')));
+      return { send: () => undefined, close: () => undefined };
+    }
+    return waitingClient(receive, closed);
+  }
+
+  function waitingClient(receive: (frame: HostFrame) => void, closed: (reason: Refusal) => void): LinkClient {
+    let inner: LinkClient | null = null;
+    let over = false;
+    const frames: ClientFrame[] = [];
+    const settle = (client: LinkClient) => {
+      inner = client;
+      for (const frame of frames.splice(0)) client.send(frame);
+    };
+    const entry = {
+      enter: (link: HostLink) => settle(link.openClient(receive, closed)),
+      refuse: (reason: Refusal) => settle(refusingClient(reason, receive)),
+    };
+    waiting.add(entry);
+    return {
+      send(frame) {
+        if (over) return;
+        if (inner !== null) inner.send(frame);
+        else if (frames.length < mostWaitingFrames) frames.push(frame);
+        else {
+          over = true;
+          waiting.delete(entry);
+          queueMicrotask(() => closed(refusal('RESOURCE_EXHAUSTED', 'Too many frames before the controller answered.')));
+        }
+      },
+      close() {
+        over = true;
+        waiting.delete(entry);
+        inner?.close();
+      },
+    };
+  }
+
+  starting = start();
+  return {
+    openClient,
+    kind: () => (state.kind === 'ready' ? state.link.kind : null),
+    failure: () => (state.kind === 'failed' ? state.refusal : null),
+    retry() {
+      if (state.kind !== 'failed') return;
+      lastCrashAtMs = Number.NEGATIVE_INFINITY;
+      starting = start();
+    },
+    async stop(reason) {
+      const before = state;
+      state = { kind: 'stopped' };
+      for (const entry of [...waiting]) entry.refuse(refusal('UNAVAILABLE', 'Iris Desktop is quitting.'));
+      waiting.clear();
+      if (before.kind === 'starting') await starting;
+      if (before.kind !== 'ready') return null;
+      await before.link.shutdown(reason);
+      return before.link.kind;
+    },
+  };
+}
+
+/** Answers every call and subscription with the reason why there is no controller. */
+function refusingClient(reason: Refusal, receive: (frame: HostFrame) => void): LinkClient {
+  let over = false;
+  return {
+    send(frame) {
+      if (frame.kind !== 'call' && frame.kind !== 'subscribe') return;
+      const { id } = frame;
+      queueMicrotask(() => {
+        if (!over) receive({ kind: 'refused', id, refusal: reason });
+      });
+    },
+    close() {
+      over = true;
+    },
+  };
+}
+
+/** The status of a host; null when it does not speak our contract. */
+function helloOf(link: HostLink): Promise<HostStatus | null> {
+  return new Promise((resolve) => {
+    const client = createContractClient((frame) => channel.send(frame));
+    const channel = link.openClient(
+      (frame) => client.receive(frame),
+      (reason) => client.disconnected(reason),
+    );
+    client.call('hello', { contractVersion, client: 'desktop' }, (answer) => {
+      channel.close();
+      resolve(answer.ok ? answer.value : null);
+    });
+  });
+}
+
+function askToShutDown(link: HostLink, reason: string): Promise<void> {
+  return new Promise((resolve) => {
+    const client = createContractClient((frame) => channel.send(frame));
+    const channel = link.openClient(
+      (frame) => client.receive(frame),
+      (ended) => client.disconnected(ended),
+    );
+    client.call('hello', { contractVersion, client: 'desktop' }, () => undefined);
+    client.call('shutdown', { reason }, () => {
+      channel.close();
+      resolve();
+    });
+  });
+}
+
+async function within(promise: Promise<unknown>, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  await Promise.race([
+    promise,
+    new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms);
+    }),
+  ]);
+  clearTimeout(timer);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

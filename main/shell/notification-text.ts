@@ -1,0 +1,64 @@
+/** The words of a desktop notification. Pure. */
+import type { JobState } from '../../core/contract/states.js';
+import type { InboxItem } from '../../core/contract/views.js';
+
+export interface NotificationText {
+  readonly title: string;
+  readonly body: string;
+}
+
+const endings: Readonly<Record<JobState, string>> = {
+  SUCCEEDED: 'succeeded',
+  FAILED: 'failed',
+  KILLED: 'was stopped',
+  WORKER_FAILED: 'lost its machine',
+  UNSCHEDULABLE: 'could not start',
+  // Never told: an item is made at a job's end.
+  PENDING: 'waits',
+  RUNNING: 'runs',
+};
+
+const groupEndings: readonly { readonly state: JobState; readonly words: string }[] = [
+  { state: 'FAILED', words: 'failed' },
+  { state: 'WORKER_FAILED', words: 'lost their machine' },
+  { state: 'UNSCHEDULABLE', words: 'could not start' },
+  { state: 'KILLED', words: 'stopped' },
+  { state: 'SUCCEEDED', words: 'succeeded' },
+];
+
+const mostNames = 4;
+
+export function notificationText(items: readonly InboxItem[]): NotificationText {
+  const [first] = items;
+  if (first === undefined) return { title: '', body: '' };
+  if (items.length === 1) {
+    const parts = [
+      ...(first.cause === null ? [] : [first.cause.message]),
+      ...(first.durationMs === null ? [] : [`Ran ${durationWords(first.durationMs)}.`]),
+    ];
+    return { title: `${plain(first.jobName)} ${endings[first.state]}`, body: plain(parts.join(' ')) };
+  }
+  const counts = groupEndings
+    .map(({ state, words }) => ({ count: items.filter((item) => item.state === state).length, words }))
+    .filter(({ count }) => count > 0)
+    .map(({ count, words }) => `${count} ${words}`);
+  const names = items.slice(0, mostNames).map((item) => plain(item.jobName));
+  const more = items.length - names.length;
+  return {
+    title: `${items.length} jobs ended: ${counts.join(', ')}`,
+    body: more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', '),
+  };
+}
+
+function durationWords(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}m ${seconds % 60}s`;
+  return `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
+}
+
+/** Names are the users' own text; notification daemons take `<` and `&` as mark-up, and a control character has no business there. */
+function plain(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').trim();
+}
