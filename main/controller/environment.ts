@@ -23,7 +23,6 @@ export function taskEnvironment(input: EnvironmentInput): Record<string, string>
   }
   return {
     IRIS_TASK_ID: attempt.number === 0 ? task.id : `${task.id}:${attempt.number}`,
-    IRIS_ATTEMPT_UID: attempt.uid,
     IRIS_NUM_TASKS: String(job.numTasks),
     IRIS_WORKER_ID: attempt.workerId,
     IRIS_BIND_HOST: '0.0.0.0',
@@ -42,6 +41,6 @@ export function taskEnvironment(input: EnvironmentInput): Record<string, string>
     ...ports,
     ...job.spec.environment,
     // Never the job's to change: reports and clean-up go by it.
-    ...{ IRIS_ATTEMPT_UID: attempt.uid },
+    IRIS_ATTEMPT_UID: attempt.uid,
   };
 }

@@ -109,6 +109,11 @@ export class Publisher {
     };
   }
 
+  wants(topic: 'job' | 'log', key: string): boolean {
+    for (const subscription of this.members(topic)) if (subscription.key === key) return true;
+    return false;
+  }
+
   hasSubscribers(topic: TopicName): boolean {
     return this.members(topic).size > 0;
   }

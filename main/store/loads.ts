@@ -1,5 +1,6 @@
 /** What the controller reads: whole trees as its own records. */
 import type { JobState } from '../../core/contract/states.js';
+import type { Job } from '../../core/model/entities.js';
 import { jobStateOf } from './codes.js';
 import type { Connection } from './connection.js';
 import { createCounter } from './counts.js';
@@ -14,6 +15,8 @@ export interface Loader {
   tree(rootId: string): TreeState | null;
   job(jobId: string): { readonly state: JobState; readonly rootId: string } | null;
   receipt(requestId: string): Receipt | null;
+  jobById(jobId: string): Job | null;
+  latestNamed(user: string, parentId: string | null, name: string): Job | null;
 }
 
 interface ReceiptRow {
@@ -70,6 +73,15 @@ export function createLoader(connection: Connection): Loader {
     'find job',
     'SELECT state, root_id FROM jobs WHERE id = ?',
   );
+  const jobById = connection.prepare<JobRow>(
+    'job by id',
+    'SELECT j.*, c.spec FROM jobs j JOIN job_config c ON c.job_seq = j.seq WHERE j.id = ?',
+  );
+  const latestNamed = connection.prepare<JobRow>(
+    'latest job of a name',
+    `SELECT j.*, c.spec FROM jobs j JOIN job_config c ON c.job_seq = j.seq
+     WHERE j.name_key = ? AND j.user = ? AND j.parent_id IS ? ORDER BY j.submitted_at_ms DESC, j.seq DESC LIMIT 1`,
+  );
   const count = createCounter(connection);
 
   function treeState(queries: ReturnType<typeof treeQueries>, ...roots: string[]): TreeState {
@@ -105,6 +117,18 @@ export function createLoader(connection: Connection): Loader {
       connection.guard('Finding a receipt', () => {
         const row = oneReceipt.get(requestId);
         return row === undefined ? null : receiptOf(row);
+      }),
+
+    jobById: (jobId) =>
+      connection.guard('Finding a job', () => {
+        const row = jobById.get(jobId);
+        return row === undefined ? null : jobOf(row);
+      }),
+
+    latestNamed: (user, parentId, name) =>
+      connection.guard('Finding a job by its name', () => {
+        const row = latestNamed.get(name.toLowerCase(), user, parentId);
+        return row === undefined ? null : jobOf(row);
       }),
   };
 }

@@ -101,6 +101,8 @@ function storeOf(
     loadTree: (rootId) => loader.tree(rootId),
     findJob: (jobId) => loader.job(jobId),
     findReceipt: (requestId) => loader.receipt(requestId),
+    jobById: (jobId) => loader.jobById(jobId),
+    latestNamed: (user, parentId, name) => loader.latestNamed(user, parentId, name),
     markInboxRead: (ids) =>
       connection.write('Marking messages as read', () => {
         if (ids === null) readAll.run();

@@ -68,6 +68,10 @@ export interface Store {
   loadTree(rootId: string): TreeState | null;
   /** State and root of a job by its exact id, null when there is none. */
   findJob(jobId: string): { readonly state: JobState; readonly rootId: string } | null;
+  /** A job by its exact id, live or over; null when there is none. */
+  jobById(jobId: string): Job | null;
+  /** The job submitted last under that name (case does not matter) of that user and parent; null when there is none. */
+  latestNamed(user: string, parentId: string | null, name: string): Job | null;
   /** The answer given to that request, however old. */
   findReceipt(requestId: string): Receipt | null;
   /** Marks these inbox items, or all when null, as read. */

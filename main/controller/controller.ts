@@ -1,0 +1,406 @@
+/**
+ * The controller: takes commands and observations, lets core decide over the state in memory, commits what changed in one
+ * transaction, and only then performs the effects. Rounds are started by events and by one timer for the next deadline.
+ */
+import { RefusalError, refusal, type FieldError } from '../../core/contract/errors.js';
+import type { JobSpec } from '../../core/contract/job-request.js';
+import type { Counts, InboxItem, JobSummary, TaskView } from '../../core/contract/views.js';
+import type { Attempt, ChangeSet } from '../../core/model/entities.js';
+import { ModelState } from '../../core/model/draft.js';
+import { mergeChanges } from './merge-changes.js';
+import { infeasibleFields, resolveGpu, type WorkerTotals } from '../../core/scheduling/feasible.js';
+import type { AttemptObservation, Backend, WorkerObservation } from '../backends/backend.js';
+import type { Store } from '../store/types.js';
+import type { Logger } from './logger.js';
+import { describeError } from './logger.js';
+import type { Publisher } from './publisher.js';
+import { LiveViews } from './live-views.js';
+import { decideBatch, placeTasks, type Command, type RandomText, type TargetResult } from './round.js';
+import { PortRange } from './ports.js';
+import { LaunchPlans } from './launch-plans.js';
+import type { Identity } from './session.js';
+
+/** Between rounds under load; an idle controller starts one at once. */
+const minRoundGapMs = 5;
+/** Commands taken into one round and so into one transaction. */
+const commandsARound = 500;
+/** After a failed write. */
+const storageRetryMs = 1000;
+
+export interface ControllerParts {
+  readonly store: Store;
+  readonly backend: Backend;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
+  /** That many random bytes in hex. */
+  readonly random: (bytes: number) => string;
+  readonly homeRoot: string;
+  readonly advertiseHost: string;
+}
+
+interface Waiting {
+  readonly command: Command;
+  resolve(answer: unknown): void;
+  reject(error: RefusalError): void;
+}
+
+export interface SubmitInput {
+  readonly spec: JobSpec;
+  readonly identity: Identity;
+  readonly requestId: string;
+  readonly retryOf: string | null;
+}
+
+export class Controller {
+  private state: ModelState;
+  private readonly ports = new PortRange();
+  private readonly views: LiveViews;
+  private readonly launches: LaunchPlans;
+  private readonly backendId: string;
+  private readonly random: RandomText;
+  private commands: Waiting[] = [];
+  private observations: AttemptObservation[] = [];
+  private workers: readonly WorkerObservation[] = [];
+  private publisher: Publisher | null = null;
+  private scheduled: NodeJS.Immediate | NodeJS.Timeout | null = null;
+  private deadline: NodeJS.Timeout | null = null;
+  private lastRoundMs = Number.NEGATIVE_INFINITY;
+  private storageFault: string | null = null;
+  private stopped = false;
+  private firstRound = true;
+
+  constructor(private readonly parts: ControllerParts) {
+    this.state = this.emptyState();
+    this.views = new LiveViews(() => this.state);
+    this.backendId = parts.backend.describe().id;
+    this.random = {
+      uid: () => parts.random(8),
+      suffix: () => BigInt(`0x${parts.random(8)}`).toString(36).slice(-6).padStart(6, '0'),
+    };
+    this.launches = new LaunchPlans(() => this.state, parts);
+  }
+
+  /** Loads what lives, begins observing the backend and runs the first round. */
+  async start(): Promise<void> {
+    this.views.start(this.load());
+    await this.parts.backend.start({
+      observations: (batch) => {
+        for (const observation of batch) this.observations.push(observation);
+        this.markDirty();
+      },
+      workers: (workers) => {
+        this.workers = workers;
+        this.publisher?.machinesChanged();
+        this.markDirty();
+      },
+      logGrew: (uid, outSize, errSize) => {
+        this.publisher?.logGrew(uid, { outSize, errSize, complete: this.isFinished(uid) });
+      },
+    });
+    this.workers = this.parts.backend.observe();
+    this.markDirty();
+  }
+
+  publishTo(publisher: Publisher): void {
+    this.publisher = publisher;
+  }
+
+  /** Runs a last round for what has already arrived, then takes nothing more. */
+  stop(): void {
+    if (this.stopped) return;
+    this.runRound();
+    this.stopped = true;
+    if (this.scheduled !== null) {
+      clearImmediate(this.scheduled as NodeJS.Immediate);
+      clearTimeout(this.scheduled as NodeJS.Timeout);
+    }
+    if (this.deadline !== null) clearTimeout(this.deadline);
+    for (const waiting of this.commands.splice(0)) {
+      waiting.reject(new RefusalError(refusal('UNAVAILABLE', 'The controller is stopping; the command was not carried out.')));
+    }
+  }
+
+  busy(): boolean {
+    return this.scheduled !== null || this.commands.length > 0 || this.observations.length > 0;
+  }
+
+  // Commands
+
+  async submit(input: SubmitInput): Promise<{ jobId: string; existed: boolean }> {
+    const spec = this.feasible(input.spec);
+    const answer = await this.enqueue({
+      kind: 'submit',
+      requestId: input.requestId,
+      user: input.identity.user,
+      spec,
+      retryOf: input.retryOf,
+    });
+    return answer as { jobId: string; existed: boolean };
+  }
+
+  async stopJobs(jobIds: readonly string[], identity: Identity, requestId: string): Promise<TargetResult[]> {
+    return (await this.enqueue({ kind: 'stop', requestId, user: identity.user, jobIds })) as TargetResult[];
+  }
+
+  async retryJobs(jobIds: readonly string[], identity: Identity, requestId: string): Promise<TargetResult[]> {
+    return (await this.enqueue({ kind: 'retry', requestId, user: identity.user, jobIds })) as TargetResult[];
+  }
+
+  markInboxRead(ids: readonly number[] | null): { unread: number } {
+    const { unread, failedUnseen } = this.parts.store.markInboxRead(ids);
+    this.views.setFailedUnseen(failedUnseen);
+    this.publisher?.inboxChanged([]);
+    this.publisher?.changed({ jobs: [], tasks: new Map(), removed: [] });
+    return { unread };
+  }
+
+  /** Whether it could start now, must wait, or can never run; from the same data a round decides on. */
+  check(spec: JobSpec): { fields: FieldError[]; verdict: 'STARTS_NOW' | 'WAITS' | 'NEVER'; message: string } {
+    const resolved = resolveGpu(spec, this.totals());
+    const fields = infeasibleFields(resolved, this.totals());
+    if (fields.length > 0) return { fields, verdict: 'NEVER', message: infeasibleMessage(fields) };
+    return { fields: [], ...this.views.forecast(resolved, this.workers) };
+  }
+
+  // Views
+
+  hasJob(jobId: string): boolean {
+    return this.state.job(jobId) !== undefined;
+  }
+
+  counts(): Counts {
+    return this.views.counts();
+  }
+
+  runningJobs(limit: number): JobSummary[] {
+    return this.views.running(limit);
+  }
+
+  waitingJobs(limit: number): JobSummary[] {
+    return this.views.waiting(limit);
+  }
+
+  /** Rows read from the database, with those of live jobs as memory knows them. */
+  refreshed(rows: readonly JobSummary[]): JobSummary[] {
+    return this.views.refreshed(rows);
+  }
+
+  refreshedTasks(rows: readonly TaskView[]): TaskView[] {
+    return this.views.refreshedTasks(rows);
+  }
+
+  jobView(jobId: string): { summary: JobSummary; tasks: TaskView[] } | null {
+    return this.views.job(jobId);
+  }
+
+  unfinishedAttempts(): Iterable<Attempt> {
+    return this.state.unfinishedAttempts();
+  }
+
+  health(): { healthy: boolean; health: string } {
+    if (this.storageFault !== null) return { healthy: false, health: this.storageFault };
+    if (this.workers.length === 0) return { healthy: false, health: 'No machine has reported yet.' };
+    return { healthy: true, health: 'All is well.' };
+  }
+
+  // Rounds
+
+  private totals(): WorkerTotals[] {
+    return this.workers.map((worker) => ({
+      id: worker.id,
+      cpuMillicores: worker.cpuMillicores,
+      memoryBytes: worker.memoryBytes,
+      gpus: worker.gpus,
+      gpuNote: worker.gpuNote,
+    }));
+  }
+
+  private feasible(spec: JobSpec): JobSpec {
+    const resolved = resolveGpu(spec, this.totals());
+    const fields = infeasibleFields(resolved, this.totals());
+    if (fields.length > 0) throw new RefusalError(refusal('INFEASIBLE', infeasibleMessage(fields), fields));
+    return resolved;
+  }
+
+  private enqueue(command: Command): Promise<unknown> {
+    if (this.stopped) {
+      return Promise.reject(new RefusalError(refusal('UNAVAILABLE', 'The controller is stopping; try again in a moment.')));
+    }
+    return new Promise((resolve, reject) => {
+      this.commands.push({ command, resolve, reject });
+      this.markDirty();
+    });
+  }
+
+  private markDirty(): void {
+    if (this.scheduled !== null || this.stopped || this.storageFault !== null) return;
+    const waitMs = this.lastRoundMs + minRoundGapMs - this.parts.monotonicMs();
+    const run = () => {
+      this.scheduled = null;
+      this.runRound();
+    };
+    this.scheduled = waitMs > 0 ? setTimeout(run, waitMs) : setImmediate(run);
+  }
+
+  private runRound(): void {
+    if (this.stopped) return;
+    const nowMs = this.parts.nowMs();
+    const observations = this.observations;
+    this.observations = [];
+    const waiting = this.commands.splice(0, commandsARound);
+    const batch = decideBatch(this.state, {
+      nowMs,
+      observations,
+      commands: waiting.map((entry) => entry.command),
+      random: this.random,
+    });
+    // Placement looks at the state as the batch left it, and both are one transaction: memory runs ahead of the disk from here to
+    // the commit, and is read anew from the disk when that fails.
+    this.state.apply(batch.changes);
+    const placed = placeTasks(this.state, {
+      nowMs,
+      workers: this.workers,
+      backendId: this.backendId,
+      random: this.random,
+      ports: this.ports,
+      moved: (taskId, why) => this.parts.logger.warn('An assignment was dropped: the state had moved on', { taskId, why }),
+    });
+    this.state.apply(placed.changes);
+    const changes = mergeChanges(batch.changes, placed.changes);
+    let inboxIds: readonly number[] = [];
+    if (!isEmpty(changes)) {
+      try {
+        inboxIds = this.parts.store.commit(changes).inboxIds;
+      } catch (error) {
+        this.commitFailed(error, observations, waiting);
+        return;
+      }
+    }
+    this.lastRoundMs = this.parts.monotonicMs();
+    this.perform(changes, inboxIds, placed.reasonsChanged);
+    for (const [index, entry] of waiting.entries()) {
+      const answer = batch.answers[index];
+      if (answer === undefined) entry.reject(new RefusalError(refusal('INTERNAL', 'The command was not answered.')));
+      else if (answer.ok) entry.resolve(answer.value);
+      else entry.reject(new RefusalError(answer.refusal));
+    }
+    this.setDeadline(this.state.nextDeadlineMs());
+    if (placed.more || this.commands.length > 0 || this.observations.length > 0) this.markDirty();
+  }
+
+  private emptyState(): ModelState {
+    const { store } = this.parts;
+    return new ModelState({
+      job: (id) => store.jobById(id) ?? undefined,
+      latestNamed: (user, parentId, name) => store.latestNamed(user, parentId, name) ?? undefined,
+      receipt: (requestId) => store.findReceipt(requestId)?.answer,
+    });
+  }
+
+  /** Memory as the disk has it. */
+  private load(): Counts {
+    const live = this.parts.store.loadLive();
+    const state = this.emptyState();
+    state.apply({ ...live, audit: [], inbox: [] });
+    this.state = state;
+    return live.counts;
+  }
+
+  /** Nothing was kept: observations are applied again later, commands are refused so that their senders know. */
+  private commitFailed(error: unknown, observations: readonly AttemptObservation[], waiting: readonly Waiting[]): void {
+    this.observations = [...observations, ...this.observations];
+    const reason =
+      error instanceof RefusalError
+        ? error.refusal
+        : refusal('INTERNAL', `A round could not be committed: ${error instanceof Error ? error.message : String(error)}`);
+    this.parts.logger.error('A round could not be committed', describeError(error));
+    this.storageFault = reason.message;
+    for (const entry of waiting) entry.reject(new RefusalError(reason));
+    this.publisher?.statusChanged();
+    this.retryStorage();
+  }
+
+  private retryStorage(): void {
+    this.scheduled = setTimeout(() => {
+      this.scheduled = null;
+      try {
+        this.load();
+      } catch (error) {
+        this.parts.logger.error('The database could not be read again', describeError(error));
+        this.retryStorage();
+        return;
+      }
+      this.storageFault = null;
+      this.publisher?.statusChanged();
+      this.runRound();
+    }, storageRetryMs);
+  }
+
+  /** What follows from a commit, and only from one. */
+  private perform(changes: ChangeSet, inboxIds: readonly number[], reasonsChanged: readonly string[]): void {
+    if (changes.attempts.length > 0 || this.firstRound) {
+      this.firstRound = false;
+      this.parts.backend.reconcile(this.launches.desired());
+    }
+    this.publish(changes, inboxIds, reasonsChanged);
+    this.views.evictOver(changes);
+  }
+
+  private publish(changes: ChangeSet, inboxIds: readonly number[], reasonsChanged: readonly string[]): void {
+    this.views.committed(changes);
+    const publisher = this.publisher;
+    if (publisher === null) return;
+    if (publisher.hasSubscribers('jobs') || publisher.hasSubscribers('job') || publisher.hasSubscribers('overview')) {
+      const changed = this.views.changed(changes, reasonsChanged, (jobId) => publisher.wants('job', jobId));
+      if (changed.jobs.length > 0) publisher.changed({ ...changed, removed: [] });
+    }
+    for (const attempt of changes.attempts) {
+      if (attempt.finishedAtMs !== null && publisher.wants('log', attempt.uid)) void this.publishLogEnd(attempt.uid);
+    }
+    const items = changes.inbox.map(
+      (entry, index): InboxItem => ({ ...entry, id: inboxIds[index] ?? 0, read: false }),
+    );
+    if (items.length > 0) publisher.inboxChanged(items);
+  }
+
+  private async publishLogEnd(uid: string): Promise<void> {
+    try {
+      const { backend } = this.parts;
+      const [out, err] = await Promise.all([backend.readLog(uid, 'out', 0, 1), backend.readLog(uid, 'err', 0, 1)]);
+      this.publisher?.logGrew(uid, { outSize: out.size, errSize: err.size, complete: true });
+    } catch (error) {
+      this.parts.logger.warn('The end of a log could not be read', { uid, ...describeError(error) });
+    }
+  }
+
+  private setDeadline(atMs: number | null): void {
+    if (this.deadline !== null) clearTimeout(this.deadline);
+    this.deadline = null;
+    if (atMs === null) return;
+    // Bounded, so that a wall clock that was set meanwhile is noticed within a minute.
+    const waitMs = Math.min(60_000, Math.max(1, atMs - this.parts.nowMs()));
+    this.deadline = setTimeout(() => this.markDirty(), waitMs);
+  }
+
+  private isFinished(uid: string): boolean {
+    const attempt = this.state.attempt(uid);
+    return attempt === undefined || attempt.finishedAtMs !== null;
+  }
+}
+
+function isEmpty(changes: ChangeSet): boolean {
+  return (
+    changes.jobs.length === 0 &&
+    changes.tasks.length === 0 &&
+    changes.attempts.length === 0 &&
+    changes.audit.length === 0 &&
+    changes.inbox.length === 0 &&
+    changes.receipts.length === 0 &&
+    Object.keys(changes.meta).length === 0
+  );
+}
+
+function infeasibleMessage(fields: readonly FieldError[]): string {
+  return `No machine of this cluster can run it: ${fields.map((field) => `${field.field}: asked for ${field.value}, there is ${field.expected}`).join('; ')}.`;
+}

@@ -1,0 +1,137 @@
+/** The contract's methods, answered from the controller's memory, the reader's thread and the backend. */
+import { RefusalError, refusal } from '../../core/contract/errors.js';
+import { parseJobRequest, type JobSpec } from '../../core/contract/job-request.js';
+import { toCommandLine } from '../../core/contract/job-text.js';
+import type { HostStatus, MachineView, Overview } from '../../core/contract/views.js';
+import type { Backend } from '../backends/backend.js';
+import { mergedRead } from '../logs/merged.js';
+import { searchLog } from '../logs/search.js';
+import type { AsyncReads, AttemptRecord } from '../store/types.js';
+import type { Controller } from './controller.js';
+import type { Handlers } from './session.js';
+
+export interface HandlerParts {
+  readonly controller: Controller;
+  readonly reads: AsyncReads;
+  readonly backend: Backend;
+  readonly status: () => HostStatus;
+  readonly machines: () => readonly MachineView[];
+  readonly overview: () => Promise<Overview>;
+  /** Begins the orderly end of the host. */
+  readonly stop: (reason: string) => void;
+  /** Sentences to show with a submission. */
+  readonly warnings: () => readonly string[];
+}
+
+export function createHandlers(parts: HandlerParts): Handlers {
+  const { controller, reads, backend } = parts;
+
+  async function existingJob(idOrName: string, user: string): Promise<string> {
+    const id = controller.hasJob(idOrName) ? idOrName : await reads.resolveJob(idOrName, user);
+    if (id === null) throw new RefusalError(refusal('NOT_FOUND', `There is no job ${idOrName}.`));
+    return id;
+  }
+
+  async function attempt(uid: string): Promise<AttemptRecord> {
+    const found = await reads.attemptByUid(uid);
+    if (found === null) throw new RefusalError(refusal('NOT_FOUND', `There is no attempt ${uid}.`));
+    return found;
+  }
+
+  function checked(request: unknown): JobSpec {
+    const parsed = parseJobRequest(request);
+    if (!parsed.ok) throw new RefusalError(parsed.refusal);
+    return parsed.value;
+  }
+
+  return {
+    hello: () => parts.status(),
+    status: () => parts.status(),
+    async 'job.submit'(params, identity) {
+      const answer = await controller.submit({
+        spec: checked(params.request),
+        identity,
+        requestId: params.requestId,
+        retryOf: params.retryOf,
+      });
+      return { ...answer, warnings: [...parts.warnings()] };
+    },
+    'job.check'(params) {
+      const parsed = parseJobRequest(params.request);
+      if (!parsed.ok) {
+        return { fields: parsed.refusal.fields, verdict: 'INVALID', message: parsed.refusal.message, commandLine: '' };
+      }
+      const verdict = controller.check(parsed.value);
+      return { ...verdict, commandLine: toCommandLine(params.request).text };
+    },
+    async 'job.list'(params) {
+      const page = await reads.jobList(params.filter, params.sort, params.offset, params.limit);
+      return { total: page.total, rows: controller.refreshed(page.rows) };
+    },
+    async 'job.children'(params) {
+      const page = await reads.children(params.jobId, params.offset, params.limit);
+      return { total: page.total, rows: controller.refreshed(page.rows) };
+    },
+    async 'job.get'(params, identity) {
+      const detail = await reads.jobDetail(await existingJob(params.jobId, identity.user));
+      if (detail === null) throw new RefusalError(refusal('NOT_FOUND', `There is no job ${params.jobId}.`));
+      const [summary = detail.summary] = controller.refreshed([detail.summary]);
+      return { ...detail, summary };
+    },
+    async 'task.list'(params) {
+      const page = await reads.taskList(params.jobId, params.offset, params.limit);
+      return { total: page.total, rows: controller.refreshedTasks(page.rows) };
+    },
+    async 'job.stop'(params, identity) {
+      return { results: await controller.stopJobs(params.jobIds, identity, params.requestId) };
+    },
+    async 'job.retry'(params, identity) {
+      return { results: await controller.retryJobs(params.jobIds, identity, params.requestId) };
+    },
+    async 'log.read'(params) {
+      const record = await attempt(params.attemptUid);
+      const range = await backend.readLog(params.attemptUid, params.stream, params.offset, params.maxBytes);
+      return {
+        dataBase64: Buffer.from(range.data).toString('base64'),
+        size: range.size,
+        complete: record.attempt.finishedAtMs !== null && params.offset + range.data.length >= range.size,
+      };
+    },
+    async 'log.merged'(params) {
+      // Ended is read before the sizes: what ends in between is complete with the next call only.
+      const record = await attempt(params.attemptUid);
+      return await mergedRead({
+        read: (stream, offset, maxBytes) => backend.readLog(params.attemptUid, stream, offset, maxBytes),
+        marks: await backend.logMarks(params.attemptUid),
+        cursor: params.cursor,
+        tail: params.tail,
+        maxBytes: params.maxBytes,
+        ended: record.attempt.finishedAtMs !== null,
+      });
+    },
+    async 'log.search'(params) {
+      await attempt(params.attemptUid);
+      return await searchLog({
+        read: (offset, maxBytes) => backend.readLog(params.attemptUid, params.stream, offset, maxBytes),
+        text: params.text,
+        matchCase: params.matchCase,
+        offset: params.offset,
+        limit: params.limit,
+      });
+    },
+    'overview.get': () => parts.overview(),
+    'machine.list': () => ({ machines: [...parts.machines()] }),
+    async 'audit.list'(params) {
+      return { events: [...(await reads.audit(params.entity ?? null, params.beforeId ?? null, params.limit))] };
+    },
+    async 'inbox.list'(params) {
+      const page = await reads.inbox(params.beforeId ?? null, params.limit);
+      return { items: [...page.items], unread: page.unread };
+    },
+    'inbox.read': (params) => controller.markInboxRead(params.ids ?? null),
+    shutdown(params) {
+      parts.stop(params.reason);
+      return {};
+    },
+  };
+}

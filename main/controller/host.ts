@@ -1,0 +1,236 @@
+/**
+ * Wires one controller and everything it stands on, in order, each step with its disposer. Used by the desktop's worker thread and
+ * by the headless host alike.
+ */
+import { randomBytes } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import os from 'node:os';
+import { pathToFileURL } from 'node:url';
+import { contractVersion } from '../../core/contract/api.js';
+import { RefusalError, refusal } from '../../core/contract/errors.js';
+import type { HostFrame } from '../../core/contract/protocol.js';
+import type { HostStatus, Overview } from '../../core/contract/views.js';
+import { createWorkstationBackend } from '../backends/workstation/workstation-backend.js';
+import { prepareHome, type Home } from '../home.js';
+import { networkFileSystem } from '../machine/file-system.js';
+import { ownProcess } from '../machine/process-identity.js';
+import { builtModule } from '../modules.js';
+import { listenOnSocket } from '../server/socket-server.js';
+import { acquireOwnerLock } from '../store/owner-lock.js';
+import { openReader } from '../store/reader.js';
+import { openStore } from '../store/store.js';
+import { Controller } from './controller.js';
+import { createHandlers } from './handlers.js';
+import { startHousekeeping } from './housekeeping.js';
+import { lingeringWarning } from './lingering.js';
+import { createFileLogger, describeError } from './logger.js';
+import { machineViews } from './machines.js';
+import { Publisher } from './publisher.js';
+import { openSession, type Session } from './session.js';
+
+export interface HostOptions {
+  readonly home: Home;
+  readonly hostKind: 'desktop' | 'headless';
+  readonly appVersion: string;
+  readonly runtime: string;
+}
+
+export interface Host {
+  openSession(transport: { send(frame: HostFrame): void; close(): void }): Session;
+  /** Orderly end after the last commit; attempts go on. */
+  stop(reason: string): Promise<void>;
+  /** Resolves with the reason when the host has stopped. */
+  readonly stopped: Promise<string>;
+}
+
+interface Step {
+  readonly name: string;
+  dispose(): void | Promise<void>;
+}
+
+/** Shutdown goes on without a step that takes longer. */
+const disposeDeadlineMs = 5000;
+
+/** Rejects with a RefusalError (FOLDER_OWNED, FOLDER_UNUSABLE, DATABASE_NEWER ...) and leaves nothing open. */
+export async function startHost(options: HostOptions): Promise<Host> {
+  const { home } = options;
+  const nowMs = () => Date.now();
+  const monotonicMs = () => performance.now();
+  const startedAtMs = nowMs();
+  const steps: Step[] = [];
+
+  const fileSystem = networkFileSystem(home.root);
+  if (fileSystem !== null) {
+    throw new RefusalError(
+      refusal(
+        'FOLDER_UNUSABLE',
+        `The data folder ${home.root} is on a network file system (${fileSystem}), where a database and a socket are not safe. Name a local one, such as /var/tmp/iris-desktop-${os.userInfo().username}, with --home or IRIS_DESKTOP_HOME.`,
+      ),
+    );
+  }
+  prepareHome(home);
+  const logger = createFileLogger(home.logs, `host-${options.hostKind}`, nowMs);
+  const user = localUser();
+
+  async function unwind(): Promise<void> {
+    for (const step of steps.splice(0).reverse()) {
+      const late = deadline(disposeDeadlineMs);
+      try {
+        const done = await Promise.race([Promise.resolve(step.dispose()).then(() => true), late.reached]);
+        if (!done) logger.error(`Ending '${step.name}' took longer than ${disposeDeadlineMs} ms; going on without it`);
+      } catch (error) {
+        logger.error(`Ending '${step.name}' failed`, describeError(error));
+      } finally {
+        late.cancel();
+      }
+    }
+  }
+
+  try {
+    const lock = acquireOwnerLock(home.folder, {
+      ...ownProcess(),
+      host: options.hostKind,
+      version: options.appVersion,
+    });
+    steps.push({ name: 'owner lock', dispose: () => lock.release() });
+
+    const store = openStore({ path: home.database, nowMs, log: logger, appVersion: options.appVersion });
+    steps.push({ name: 'store', dispose: () => store.close() });
+
+    const reads = openReader({
+      workerFile: pathToFileURL(builtModule('reader-worker')),
+      path: home.database,
+      log: logger,
+    });
+    steps.push({ name: 'reader', dispose: () => reads.close() });
+
+    const backend = createWorkstationBackend({
+      attemptsFolder: home.attempts,
+      launcherFile: builtModule('launcher'),
+      log: logger,
+      nowMs,
+      monotonicMs,
+    });
+    steps.push({ name: 'workstation backend', dispose: () => backend.close() });
+
+    const controller = new Controller({
+      store,
+      backend,
+      logger,
+      nowMs,
+      monotonicMs,
+      random: (bytes) => randomBytes(bytes).toString('hex'),
+      homeRoot: home.root,
+      advertiseHost: os.hostname(),
+    });
+
+    const warning = await lingeringWarning(user);
+    const status = (): HostStatus => ({
+      contractVersion,
+      appVersion: options.appVersion,
+      host: options.hostKind,
+      runtime: options.runtime,
+      pid: process.pid,
+      startedAtMs,
+      home: home.root,
+      user,
+      clusterName: 'local',
+      ...controller.health(),
+      counts: controller.counts(),
+      pragmas: { ...store.pragmas },
+    });
+    const machines = () => machineViews(backend.observe(), controller.unfinishedAttempts());
+    const overview = async (): Promise<Overview> => ({
+      machines: machines(),
+      counts: controller.counts(),
+      running: [...controller.runningJobs(20)],
+      waiting: [...controller.waitingJobs(20)],
+      recent: [...(await reads.recentlyFinished(10))],
+    });
+
+    const publisher = new Publisher(
+      {
+        counts: () => controller.counts(),
+        status,
+        overview,
+        job: async (jobId) => {
+          const live = controller.jobView(jobId);
+          if (live !== null) return live;
+          const [summary] = await reads.summaries([jobId]);
+          if (summary === undefined) throw new RefusalError(refusal('NOT_FOUND', `There is no job ${jobId}.`));
+          return { summary, tasks: [...(await reads.taskList(jobId, 0, 500)).rows] };
+        },
+        log: async (uid) => {
+          const record = await reads.attemptByUid(uid);
+          if (record === null) throw new RefusalError(refusal('NOT_FOUND', `There is no attempt ${uid}.`));
+          const [out, err] = await Promise.all([backend.readLog(uid, 'out', 0, 0), backend.readLog(uid, 'err', 0, 0)]);
+          return { outSize: out.size, errSize: err.size, complete: record.attempt.finishedAtMs !== null };
+        },
+        unread: async () => (await reads.inbox(null, 1)).unread,
+        interest: (kind, key, wanted) => {
+          if (kind === 'overview') backend.watchWorkers(wanted);
+          else backend.watchLog(key, wanted);
+        },
+      },
+      monotonicMs,
+      (error) => logger.error('A topic could not be published', describeError(error)),
+    );
+    controller.publishTo(publisher);
+
+    let resolveStopped: (reason: string) => void = () => undefined;
+    const stopped = new Promise<string>((resolve) => {
+      resolveStopped = resolve;
+    });
+    let stopping: Promise<void> | null = null;
+    const stop = (reason: string): Promise<void> => {
+      stopping ??= (async () => {
+        logger.info('Stopping', { reason });
+        publisher.close(refusal('UNAVAILABLE', `The controller is stopping: ${reason}.`));
+        await unwind();
+        resolveStopped(reason);
+      })();
+      return stopping;
+    };
+
+    const handlers = createHandlers({
+      controller,
+      reads,
+      backend,
+      status,
+      machines,
+      overview,
+      // The answer leaves before the host goes.
+      stop: (reason) => setImmediate(() => void stop(reason)),
+      warnings: () => (warning === null ? [] : [warning]),
+    });
+    const open: Host['openSession'] = (transport) =>
+      openSession({ handlers, publisher, identity: { user }, logger, ...transport });
+
+    await controller.start();
+    steps.push({ name: 'controller', dispose: () => controller.stop() });
+    const housekeeping = startHousekeeping({ store, attemptsFolder: home.attempts, logger, nowMs, busy: () => controller.busy() });
+    steps.push({ name: 'housekeeping', dispose: () => housekeeping.stop() });
+    const socket = await listenOnSocket(home.socket, open);
+    steps.push({ name: 'socket', dispose: () => socket.close() });
+    logger.info('Started', { pid: process.pid, runtime: options.runtime, version: options.appVersion });
+
+    return { openSession: open, stop, stopped };
+  } catch (error) {
+    await unwind();
+    throw error;
+  }
+}
+
+/** The operating system's user: owner of this folder and first part of job names. */
+function localUser(): string {
+  const name = os.userInfo().username.replaceAll(/[/\p{Cc}]/gu, '-').trim();
+  return name === '' ? `uid-${process.getuid?.() ?? 0}` : name;
+}
+
+function deadline(ms: number): { readonly reached: Promise<false>; cancel(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const reached = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  return { reached, cancel: () => clearTimeout(timer) };
+}

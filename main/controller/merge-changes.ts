@@ -1,0 +1,22 @@
+/** Two change sets of one round as one transaction: of a row changed twice the second version counts. */
+import type { ChangeSet } from '../../core/model/entities.js';
+
+export function mergeChanges(first: ChangeSet, second: ChangeSet): ChangeSet {
+  return {
+    jobs: lastOf(first.jobs, second.jobs, (job) => job.id),
+    tasks: lastOf(first.tasks, second.tasks, (task) => task.id),
+    attempts: lastOf(first.attempts, second.attempts, (attempt) => attempt.uid),
+    audit: [...first.audit, ...second.audit],
+    inbox: [...first.inbox, ...second.inbox],
+    receipts: [...first.receipts, ...second.receipts],
+    meta: { ...first.meta, ...second.meta },
+  };
+}
+
+function lastOf<Row>(first: readonly Row[], second: readonly Row[], key: (row: Row) => string): readonly Row[] {
+  if (second.length === 0) return first;
+  if (first.length === 0) return second;
+  const rows = new Map(first.map((row) => [key(row), row]));
+  for (const row of second) rows.set(key(row), row);
+  return [...rows.values()];
+}
