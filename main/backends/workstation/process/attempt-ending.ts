@@ -1,0 +1,151 @@
+/** How attempts end: their processes ended and verified gone, what was seen turned into the last observation. */
+import { statSync, statfsSync } from 'node:fs';
+import type { Cause } from '../../../../core/contract/views.js';
+import type { AttemptObservation } from '../../backend.js';
+import { observationOf, type AttemptEntry } from './attempt-entry.js';
+import { claimPath, type CommandStatus } from './claim.js';
+import { readGroupUsage, removeGroups } from './control-groups.js';
+import type { LinkLog } from './launcher-link.js';
+import { outcomeOf } from './outcome.js';
+import type { EndTarget, SessionEnder } from './session-end.js';
+
+/** What was seen of the end of an attempt's command. */
+export interface CommandEnd {
+  readonly finishedAtMs: number;
+  readonly durationMs: number | null;
+  readonly status: Pick<CommandStatus, 'kind' | 'code'> | null;
+  /** The cause when no status was written. */
+  readonly otherwise: Cause;
+}
+
+export interface AttemptEndingOptions {
+  readonly ender: SessionEnder;
+  readonly log: LinkLog;
+  readonly monotonicMs: () => number;
+  /** An observation on the way to the end, then the last one. */
+  readonly report: (entry: AttemptEntry, observation: AttemptObservation) => void;
+  readonly progress: (observation: AttemptObservation) => void;
+}
+
+/** After a command ended by itself, what it left behind is given this long. */
+const leftoverGraceMs = 2000;
+/** A disk with less than this is full for all purposes. */
+const fullBelowBytes = 64 * 1024;
+
+export class AttemptEnding {
+  constructor(private readonly options: AttemptEndingOptions) {}
+
+  targetOf(entry: AttemptEntry): EndTarget | null {
+    if (entry.supervisor === null) return null;
+    return {
+      uid: entry.uid,
+      supervisorPid: entry.supervisor.pid,
+      supervisorStartTicks: entry.supervisor.startTicks,
+      sessionKnown: entry.sessionKnown,
+      groups: entry.groups,
+    };
+  }
+
+  /** Starts to end everything of an attempt; its last observation follows when its end is seen. */
+  endProcesses(entry: AttemptEntry, signal: string, deadlineMs: () => number): void {
+    const target = this.targetOf(entry);
+    if (target === null || entry.ending !== null) return;
+    entry.phase = 'ending';
+    entry.ending = this.options.ender.end(target, {
+      signal,
+      deadlineMs,
+      supervisorGone: () => entry.supervisorGone,
+      onSignal: (sent) => entry.stop?.signals.add(sent),
+      onStuck: (processes) => {
+        const names = processes.slice(0, 5).map(({ pid, name, state }) => `${pid} (${name}, state ${state})`);
+        const message = `Still waiting for processes that do not end although they were killed: ${names.join(', ')}.`;
+        this.options.log.warn(message, { uid: entry.uid });
+        this.options.progress(observationOf(entry, 'RUNNING', { cause: { code: 'UNKNOWN', message } }));
+      },
+    });
+  }
+
+  /** The command has ended. Without leftovers this reports at once. */
+  finish(entry: AttemptEntry, end: CommandEnd, mayHaveLeftovers: boolean): void {
+    if (entry.ending === null && mayHaveLeftovers) {
+      const deadline = this.options.monotonicMs() + leftoverGraceMs;
+      this.endProcesses(entry, 'SIGTERM', () => deadline);
+    }
+    entry.phase = 'ending';
+    if (entry.ending === null) {
+      this.conclude(entry, end);
+      return;
+    }
+    entry.ending.then(
+      () => this.conclude(entry, end),
+      (error: unknown) => {
+        this.options.log.error('Ending an attempt failed and is tried again', {
+          uid: entry.uid,
+          error: String(error),
+        });
+        entry.ending = null;
+        setTimeout(() => this.finish(entry, end, true), 1000).unref();
+      },
+    );
+  }
+
+  private conclude(entry: AttemptEntry, end: CommandEnd): void {
+    const usage = entry.groups.length === 0 ? null : readGroupUsage(entry.groups);
+    if (entry.groups.length > 0 && !removeGroups(entry.groups)) {
+      this.options.log.warn('A control group could not be removed', { uid: entry.uid, groups: entry.groups });
+    }
+    entry.peakMemoryBytes = usage?.peakMemoryBytes ?? entry.peakMemoryBytes;
+    const spec = entry.launch?.spec;
+    const code = end.status?.code ?? null;
+    const outOfMemory = usage !== null && usage.outOfMemoryKills > 0;
+    const outcome = outcomeOf({
+      code,
+      timedOut: end.status?.kind === 'timeout',
+      // A stop that came too late to be felt did not end it.
+      stop: entry.stop !== null && entry.stop.signals.size > 0 ? entry.stop : null,
+      memory:
+        spec !== undefined && (entry.overMemory || outOfMemory)
+          ? { limitBytes: spec.memoryBytes, measured: entry.overMemory }
+          : null,
+      timeLimitMs: spec?.timeoutMs ?? null,
+      fullDisk: code === 0 ? null : fullDisk(entry.folder),
+      program: spec?.command[0] ?? 'The command',
+      otherwise: end.otherwise,
+    });
+    this.options.report(
+      entry,
+      observationOf(entry, outcome.state, {
+        finishedAtMs: end.finishedAtMs,
+        durationMs: end.durationMs ?? wallDuration(entry, end),
+        exitCode: outcome.exitCode,
+        signal: outcome.signal,
+        cause: outcome.cause,
+      }),
+    );
+  }
+}
+
+/** Without a better one; a clock that was set back reads as no time at all. */
+function wallDuration(entry: AttemptEntry, end: CommandEnd): number | null {
+  return entry.startedAtMs === null ? null : Math.max(0, end.finishedAtMs - entry.startedAtMs);
+}
+
+/** The folder when there is no room left where it lies. */
+export function fullDisk(folder: string): string | null {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize < fullBelowBytes ? folder : null;
+  } catch {
+    return null; // cannot be told
+  }
+}
+
+/** When the claim was made, and when it was last written: the start and the end of an attempt nobody watched. */
+export function claimTimes(folder: string): { readonly bornMs: number; readonly writtenMs: number } | null {
+  try {
+    const { birthtimeMs, mtimeMs } = statSync(claimPath(folder));
+    return { bornMs: Math.round(birthtimeMs > 0 ? birthtimeMs : mtimeMs), writtenMs: Math.round(mtimeMs) };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,87 @@
+/** What the runtime keeps of one attempt while the controller asks about it. */
+import type { AttemptLaunch, AttemptObservation, StopReason } from '../../backend.js';
+import type { ProcessIdentity } from './claim.js';
+
+export interface StopOrder {
+  readonly reason: StopReason;
+  readonly signal: string;
+  readonly graceMs: number;
+  /** By the monotonic clock. */
+  deadlineMs: number;
+  readonly signals: Set<string>;
+}
+
+export type Phase =
+  /** Asked for, not confirmed. */
+  | 'starting'
+  | 'running'
+  /** Its command ended or it is being stopped; its processes are not yet known to be gone. */
+  | 'ending'
+  /** Its last observation was given. */
+  | 'ended';
+
+export interface AttemptEntry {
+  readonly uid: string;
+  readonly folder: string;
+  /** Null for one that is only to be stopped and was never seen before. */
+  readonly launch: AttemptLaunch | null;
+  phase: Phase;
+  supervisor: ProcessIdentity | null;
+  /** Seen alive, or started by our launcher: then its session is proved to be its own. */
+  sessionKnown: boolean;
+  /** The launcher does not tell its end: its folder and its pid are looked at. */
+  adopted: boolean;
+  supervisorGone: boolean;
+  startedAtMs: number | null;
+  groups: readonly string[];
+  stop: StopOrder | null;
+  /** While its processes are being ended; resolves when all are verified gone. */
+  ending: Promise<void> | null;
+  /** Measured memory was over the limit. */
+  overMemory: boolean;
+  peakMemoryBytes: number | null;
+  last: AttemptObservation | null;
+  reportedAtMs: number;
+}
+
+export function newEntry(uid: string, folder: string, launch: AttemptLaunch | null): AttemptEntry {
+  return {
+    uid,
+    folder,
+    launch,
+    phase: 'starting',
+    supervisor: null,
+    sessionKnown: false,
+    adopted: false,
+    supervisorGone: false,
+    startedAtMs: null,
+    groups: [],
+    stop: null,
+    ending: null,
+    overMemory: false,
+    peakMemoryBytes: null,
+    last: null,
+    reportedAtMs: 0,
+  };
+}
+
+/** An observation of this entry with everything unknown. */
+export function observationOf(
+  entry: AttemptEntry,
+  state: AttemptObservation['state'],
+  more: Partial<AttemptObservation> = {},
+): AttemptObservation {
+  return {
+    uid: entry.uid,
+    state,
+    startedAtMs: entry.startedAtMs,
+    finishedAtMs: null,
+    durationMs: null,
+    exitCode: null,
+    signal: null,
+    cause: null,
+    peakMemoryBytes: entry.peakMemoryBytes,
+    pid: entry.supervisor?.pid ?? null,
+    ...more,
+  };
+}

@@ -1,0 +1,128 @@
+/** From what was seen of an ended attempt to its state and its cause. Pure. */
+import os from 'node:os';
+import { formatSize } from '../../../../core/formats/sizes.js';
+import { formatDuration } from '../../../../core/formats/durations.js';
+import type { Cause } from '../../../../core/contract/views.js';
+import type { StopReason } from '../../backend.js';
+
+export interface EndFacts {
+  /** Code as a shell gives it: 128 + n for signal n. Null: it ended without one being written. */
+  readonly code: number | null;
+  /** The supervisor's own time limit struck. */
+  readonly timedOut: boolean;
+  /** The stop that was under way when it ended. */
+  readonly stop: { readonly reason: StopReason; readonly signals: ReadonlySet<string> } | null;
+  readonly memory: { readonly limitBytes: number; readonly measured: boolean } | null;
+  readonly timeLimitMs: number | null;
+  /** Path of a full disk its log lies on. */
+  readonly fullDisk: string | null;
+  readonly program: string;
+  /** The cause when there is no code. */
+  readonly otherwise: Cause;
+}
+
+export interface Outcome {
+  readonly state: 'SUCCEEDED' | 'FAILED' | 'KILLED' | 'WORKER_FAILED';
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly cause: Cause | null;
+}
+
+const signalNames = new Map(Object.entries(os.constants.signals).map(([name, number]) => [number, name]));
+
+/** The signal a shell's exit code could stand for. */
+export function signalOf(code: number | null): string | null {
+  return code === null || code <= 128 ? null : (signalNames.get(code - 128) ?? null);
+}
+
+export function outcomeOf(facts: EndFacts): Outcome {
+  const { code } = facts;
+  const signal = signalOf(code);
+  const ended = (state: Outcome['state'], cause: Cause): Outcome => ({
+    state,
+    exitCode: code,
+    signal,
+    cause,
+  });
+  if (facts.memory !== null && code !== 0) {
+    const how = facts.memory.measured ? 'used more than' : 'reached';
+    return ended('FAILED', {
+      code: 'MEMORY_LIMIT',
+      message: `The task ${how} its memory limit of ${formatSize(facts.memory.limitBytes)} and was ended. Ask for more memory, or use less.`,
+    });
+  }
+  if (facts.timedOut || facts.stop?.reason === 'timeout') {
+    const limit = facts.timeLimitMs === null ? '' : ` of ${formatDuration(facts.timeLimitMs)}`;
+    return ended('FAILED', {
+      code: 'TIME_LIMIT',
+      message: `The task reached its time limit${limit} and was ended.`,
+    });
+  }
+  if (facts.stop !== null) return ended('KILLED', stopCause(facts.stop.reason, signal, facts.stop.signals));
+  if (code === 0) return { state: 'SUCCEEDED', exitCode: 0, signal: null, cause: null };
+  if (code === null) return ended('WORKER_FAILED', facts.otherwise);
+  if (facts.fullDisk !== null) {
+    return ended('FAILED', {
+      code: 'LOG_STORAGE_FULL',
+      message: `${facts.program} ended with exit code ${code}, and the disk that holds its log (${facts.fullDisk}) is full.`,
+    });
+  }
+  if (signal !== null) {
+    return ended('FAILED', {
+      code: 'EXIT_OR_SIGNAL',
+      message: `${facts.program} ended with exit code ${code}, or by the signal ${signal}${signalHint(signal)}: the two look the same here.`,
+    });
+  }
+  return {
+    state: 'FAILED',
+    exitCode: code,
+    signal: null,
+    cause: { code: 'EXIT_CODE', message: exitMessage(facts.program, code) },
+  };
+}
+
+export const supervisorLost: Cause = {
+  code: 'SUPERVISOR_LOST',
+  message:
+    'The process that watched over the task was killed from outside, so how the task ended is not known; what was left of it was ended.',
+};
+
+export const rebooted: Cause = {
+  code: 'REBOOTED',
+  message: 'The machine was started anew while the task ran.',
+};
+
+function exitMessage(program: string, code: number): string {
+  const said = `${program} ended with exit code ${code}`;
+  if (code === 127)
+    return `${said}: by convention, a command it called was not found (see its error output).`;
+  if (code === 126)
+    return `${said}: by convention, a command it called could not be executed (see its error output).`;
+  return `${said}.`;
+}
+
+function signalHint(signal: string): string {
+  if (signal === 'SIGKILL') return ' (killed by force: by a user, or by the system when memory ran out)';
+  if (signal === 'SIGSEGV' || signal === 'SIGBUS') return ' (a crash: it touched memory it may not)';
+  if (signal === 'SIGABRT') return ' (it gave up by itself)';
+  return '';
+}
+
+export function stopCause(reason: StopReason, signal: string | null, sent: ReadonlySet<string>): Cause {
+  const by = signal !== null && sent.has(signal) ? ` It ended by ${signal}, sent by Iris.` : '';
+  switch (reason) {
+    case 'cancelled':
+      return { code: 'STOPPED_BY_USER', message: `The task was stopped on request.${by}` };
+    case 'preempted':
+      return { code: 'PREEMPTED', message: `The task made room for one of a better band.${by}` };
+    case 'job-ended':
+      return { code: 'JOB_ENDED', message: `The task was stopped because its job ended.${by}` };
+    case 'superseded':
+      return {
+        code: 'JOB_ENDED',
+        message: `The task was stopped because a later attempt takes its place.${by}`,
+      };
+    case 'timeout':
+      return { code: 'TIME_LIMIT', message: `The task reached its time limit and was ended.${by}` };
+  }
+}

@@ -1,0 +1,477 @@
+/**
+ * The process runtime: attempts as processes of this machine. Level-triggered: told the complete desired set, it starts what is
+ * missing, adopts what lives, stops what shall stop, and reports. What it knows of an attempt is in the attempt's folder; this
+ * object can be thrown away at any moment and made anew.
+ */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { Cause, GpuView } from '../../../../core/contract/views.js';
+import type { ProcessView } from '../../../machine/processes.js';
+import type { AttemptLaunch, AttemptObservation, DesiredAttempt } from '../../backend.js';
+import { AdoptedWatch, lookAt, readGroupsFile, type Found } from './adoption.js';
+import { AttemptEnding, claimTimes, fullDisk } from './attempt-ending.js';
+import { newEntry, observationOf, type AttemptEntry, type StopOrder } from './attempt-entry.js';
+import { fence, parseClaim } from './claim.js';
+import { groupFolders, type GroupLimits, type GroupRoots } from './control-groups.js';
+import { messageOf } from './error-code.js';
+import {
+  createLauncherLink,
+  type LauncherCommand,
+  type LauncherLink,
+  type LinkLog,
+} from './launcher-link.js';
+import type { LauncherEvent, StartItem } from './launcher-protocol.js';
+import { rebooted, stopCause, supervisorLost } from './outcome.js';
+import { createSessionEnder, type SessionEnder } from './session-end.js';
+import { attemptEnvironment } from './task-environment.js';
+
+export interface ProcessRuntimeOptions {
+  readonly attemptsFolder: string;
+  /** File with supervisor.sh's text. */
+  readonly supervisorFile: string;
+  readonly launcher: LauncherCommand;
+  readonly loginEnvironment: Readonly<Record<string, string>>;
+  readonly groups: GroupRoots;
+  readonly processes: ProcessView;
+  readonly log: LinkLog;
+  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
+  readonly gpus: () => readonly GpuView[];
+  readonly onObservations: (batch: readonly AttemptObservation[]) => void;
+  /** An attempt runs, or runs no more: its log and memory are worth a look, or not. */
+  readonly onRunning: (entry: AttemptEntry) => void;
+  readonly onEnded: (uid: string) => void;
+}
+
+const reportAgainMs = 1000;
+const adoptedCheckMs = 1000;
+const strayGraceMs = 10_000;
+/** How often a claim that is being filled is looked at again, 100 ms apart. */
+const unfilledLooks = 20;
+
+export class ProcessRuntime {
+  private readonly entries = new Map<string, AttemptEntry>();
+  private readonly link: LauncherLink;
+  private readonly ender: SessionEnder;
+  private readonly ending: AttemptEnding;
+  private readonly adopted: AdoptedWatch;
+  private readonly ancestors: ReadonlySet<number>;
+  private readonly outbox = new Map<string, AttemptObservation>();
+  private closed = false;
+  private firstReconcile = true;
+
+  constructor(private readonly options: ProcessRuntimeOptions) {
+    const { processes, monotonicMs } = options;
+    this.ancestors = ancestorsOf(process.pid, processes);
+    this.ender = createSessionEnder({
+      processes,
+      monotonicMs,
+      isProtected: (pid) => this.ancestors.has(pid) || pid === this.link.pid(),
+    });
+    this.ending = new AttemptEnding({
+      ender: this.ender,
+      log: options.log,
+      monotonicMs,
+      report: (entry, observation) => this.report(entry, observation),
+      progress: (observation) => this.emit(observation),
+    });
+    this.adopted = new AdoptedWatch(processes, (uid) => this.adoptedChanged(uid), adoptedCheckMs);
+    this.link = createLauncherLink({
+      launcher: options.launcher,
+      setup: {
+        kind: 'setup',
+        attemptsFolder: options.attemptsFolder,
+        supervisor: options.supervisorFile,
+        shell: '/bin/sh',
+        loginEnvironment: options.loginEnvironment,
+        umask: process.umask(),
+        groups: options.groups,
+      },
+      log: options.log,
+      monotonicMs,
+      onEvents: (events) => {
+        for (const event of events) this.onLauncherEvent(event);
+      },
+      onLost: () => this.onLauncherLost(),
+    });
+  }
+
+  reconcile(desired: readonly DesiredAttempt[]): void {
+    if (this.closed) return;
+    const wanted = new Set<string>();
+    const starts: StartItem[] = [];
+    for (const item of desired) {
+      const uid = item.kind === 'run' ? item.launch.uid : item.uid;
+      wanted.add(uid);
+      const entry = this.entries.get(uid);
+      if (entry === undefined) this.take(item, uid, starts);
+      else if (entry.phase === 'ended') this.reportAgain(entry);
+      else if (item.kind === 'stop') this.stop(entry, item);
+    }
+    if (starts.length > 0) this.link.start(starts);
+    for (const entry of this.entries.values()) {
+      if (!wanted.has(entry.uid)) this.unwanted(entry);
+    }
+    if (this.firstReconcile) {
+      this.firstReconcile = false;
+      void this.stopStrays(wanted);
+    }
+  }
+
+  entry(uid: string): AttemptEntry | undefined {
+    return this.entries.get(uid);
+  }
+
+  running(): Iterable<AttemptEntry> {
+    return this.entries.values();
+  }
+
+  /** Processes of an attempt that live now. */
+  members(entry: AttemptEntry): ReturnType<SessionEnder['members']> {
+    const target = this.ending.targetOf(entry);
+    return target === null ? Promise.resolve([]) : this.ender.members(target);
+  }
+
+  /** Ends an attempt whose measured memory stayed over its limit. */
+  endForMemory(entry: AttemptEntry): void {
+    if (entry.phase !== 'running') return;
+    entry.overMemory = true;
+    this.ending.endProcesses(entry, 'SIGKILL', () => 0);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.adopted.close();
+    await this.link.close();
+  }
+
+  private take(item: DesiredAttempt, uid: string, starts: StartItem[]): void {
+    const folder = path.join(this.options.attemptsFolder, uid);
+    const entry = newEntry(uid, folder, item.kind === 'stop' ? null : item.launch);
+    this.entries.set(uid, entry);
+    if (item.kind === 'run') {
+      starts.push(this.startItem(entry, item.launch));
+      return;
+    }
+    this.adopt(entry);
+    if (item.kind === 'stop') this.stop(entry, item);
+  }
+
+  private startItem(entry: AttemptEntry, launch: AttemptLaunch): StartItem {
+    const { spec } = launch;
+    const limits: GroupLimits = {
+      memoryBytes: spec.memoryIsLimit ? spec.memoryBytes : null,
+      cpuMillicores: spec.asked.cpu ? spec.cpuMillicores : null,
+    };
+    entry.groups = groupFolders(this.options.groups, entry.uid, limits);
+    return {
+      uid: entry.uid,
+      command: spec.command,
+      folder: spec.workingDirectory,
+      environment: attemptEnvironment(
+        launch,
+        this.options.loginEnvironment,
+        path.join(entry.folder, 'work'),
+        this.options.gpus(),
+      ),
+      files: spec.files,
+      timeLimitMs: spec.timeoutMs,
+      stopSignal: spec.stopSignal,
+      graceMs: spec.graceMs,
+      limits: entry.groups.length > 0 ? limits : null,
+    };
+  }
+
+  private onLauncherEvent(event: LauncherEvent): void {
+    const entry = this.entries.get(event.uid);
+    // A lost launcher's last words about an attempt that was looked at otherwise since.
+    if (entry === undefined || this.closed) return;
+    switch (event.kind) {
+      case 'started':
+        if (entry.phase === 'starting') this.started(entry, event.pid, event.atMs);
+        return;
+      case 'refused':
+        if (entry.phase !== 'starting') return;
+        this.report(
+          entry,
+          observationOf(entry, event.fault ? 'FAILED' : 'WORKER_FAILED', {
+            finishedAtMs: this.options.nowMs(),
+            exitCode: event.exitCode,
+            cause: event.cause,
+          }),
+        );
+        return;
+      case 'claimed':
+        if (entry.phase === 'starting') this.adopt(entry);
+        return;
+      case 'ended':
+        if (!entry.adopted && !entry.supervisorGone && entry.supervisor?.pid === event.pid)
+          this.ended(entry, event);
+        return;
+    }
+  }
+
+  private started(entry: AttemptEntry, pid: number, atMs: number): void {
+    entry.supervisor = { bootId: this.options.processes.bootId() ?? '-', pid, startTicks: null };
+    entry.startedAtMs = atMs;
+    this.runs(entry);
+  }
+
+  private runs(entry: AttemptEntry): void {
+    entry.sessionKnown = true;
+    entry.phase = 'running';
+    this.emit(observationOf(entry, 'RUNNING'));
+    this.options.onRunning(entry);
+    if (entry.stop !== null) this.endStopped(entry, entry.stop);
+  }
+
+  private ended(entry: AttemptEntry, event: Extract<LauncherEvent, { kind: 'ended' }>): void {
+    const claim = parseClaim(event.claim);
+    if (claim.kind === 'claimed' && claim.supervisor.pid !== event.pid) {
+      // Another supervisor holds it, started by a launcher before ours.
+      this.adopt(entry);
+      return;
+    }
+    entry.supervisorGone = true;
+    const claimed = claim.kind === 'claimed';
+    // When its line could not be written, its own exit code tells the same.
+    const spoken = claimed && event.code !== null ? ({ kind: 'exit', code: event.code } as const) : null;
+    const status = (claimed ? claim.status : null) ?? spoken;
+    this.ending.finish(
+      entry,
+      {
+        finishedAtMs: event.atMs,
+        durationMs: event.durationMs,
+        status,
+        otherwise: claimed ? supervisorLost : notClaimed(entry),
+      },
+      event.leftovers || status === null,
+    );
+  }
+
+  /** Looks into the folder and goes on from what it proves. What nobody has started is fenced off and reported missing. */
+  private adopt(entry: AttemptEntry, looksLeft = unfilledLooks): void {
+    let found: Found;
+    try {
+      found = lookAt(entry.folder, this.options.processes);
+      if (found.kind === 'absent') {
+        found = fence(entry.folder) ? { kind: 'fenced' } : lookAt(entry.folder, this.options.processes);
+      }
+    } catch (error) {
+      this.options.log.error('An attempt could not be looked at and is tried again', {
+        uid: entry.uid,
+        error: messageOf(error),
+      });
+      this.adoptLater(entry, 1000, looksLeft);
+      return;
+    }
+    entry.groups = readGroupsFile(entry.folder);
+    switch (found.kind) {
+      case 'absent':
+      case 'fenced':
+        this.report(entry, observationOf(entry, 'MISSING', { finishedAtMs: this.options.nowMs() }));
+        return;
+      case 'unfilled':
+        if (looksLeft > 0) {
+          this.adoptLater(entry, 100, looksLeft - 1);
+          return;
+        }
+        this.report(
+          entry,
+          observationOf(entry, 'WORKER_FAILED', {
+            finishedAtMs: this.options.nowMs(),
+            cause: notClaimed(entry),
+          }),
+        );
+        return;
+      case 'alive':
+      case 'ended':
+      case 'lost':
+        this.adoptFound(entry, found);
+    }
+  }
+
+  private adoptLater(entry: AttemptEntry, ms: number, looksLeft: number): void {
+    setTimeout(() => {
+      if (!this.closed && entry.phase !== 'ended') this.adopt(entry, looksLeft);
+    }, ms).unref();
+  }
+
+  private adoptFound(entry: AttemptEntry, found: Extract<Found, { kind: 'alive' | 'ended' | 'lost' }>): void {
+    entry.adopted = true;
+    entry.supervisor = found.supervisor;
+    entry.startedAtMs ??= claimTimes(entry.folder)?.bornMs ?? null;
+    if (found.kind !== 'alive') {
+      this.endedByFolder(entry, found);
+      return;
+    }
+    this.adopted.add(entry.uid, entry.folder, found.supervisor);
+    // One that is being stopped goes on being stopped.
+    if (entry.ending === null) this.runs(entry);
+    // It may have ended before the watch stood.
+    this.adoptedChanged(entry.uid);
+  }
+
+  private adoptedChanged(uid: string): void {
+    const entry = this.entries.get(uid);
+    if (this.closed || entry === undefined || !entry.adopted || entry.supervisorGone) return;
+    const found = lookAt(entry.folder, this.options.processes);
+    if (found.kind === 'ended' || found.kind === 'lost') this.endedByFolder(entry, found);
+  }
+
+  private endedByFolder(entry: AttemptEntry, found: Extract<Found, { kind: 'ended' | 'lost' }>): void {
+    entry.supervisorGone = true;
+    this.adopted.remove(entry.uid);
+    const times = claimTimes(entry.folder);
+    const over = found.kind === 'lost' && found.rebooted;
+    this.ending.finish(
+      entry,
+      {
+        finishedAtMs:
+          found.kind === 'ended' ? (times?.writtenMs ?? this.options.nowMs()) : this.options.nowMs(),
+        durationMs: found.kind === 'ended' ? found.status.durationMs : null,
+        status: found.kind === 'ended' ? found.status : null,
+        otherwise: over ? rebooted : supervisorLost,
+      },
+      !over,
+    );
+  }
+
+  /** What a dead launcher watched is watched by its folder from now on; what it had not started is sent to the next one. */
+  private onLauncherLost(): void {
+    if (this.closed) return;
+    for (const entry of this.entries.values()) {
+      if (entry.adopted || entry.supervisorGone || entry.phase === 'starting' || entry.phase === 'ended')
+        continue;
+      const found = lookAt(entry.folder, this.options.processes);
+      if (found.kind === 'absent' && entry.launch !== null && entry.ending === null) {
+        // Its supervisor was on its way; whichever claims first runs it.
+        entry.phase = 'starting';
+        this.link.start([this.startItem(entry, entry.launch)]);
+      } else {
+        this.adopt(entry);
+      }
+    }
+  }
+
+  private stop(entry: AttemptEntry, order: Extract<DesiredAttempt, { kind: 'stop' }>): void {
+    const deadlineMs = this.options.monotonicMs() + order.graceMs;
+    if (entry.stop !== null) {
+      entry.stop.deadlineMs = Math.min(entry.stop.deadlineMs, deadlineMs);
+      return;
+    }
+    // It is ending by itself already.
+    if (entry.phase === 'ending' || entry.phase === 'ended') return;
+    entry.stop = {
+      reason: order.reason,
+      signal: order.signal,
+      graceMs: order.graceMs,
+      deadlineMs,
+      signals: new Set(),
+    };
+    if (entry.phase === 'running') this.endStopped(entry, entry.stop);
+    else if (this.fenceOff(entry)) {
+      this.link.forget(entry.uid);
+      const cause = stopCause(order.reason, null, new Set());
+      this.report(entry, observationOf(entry, 'KILLED', { finishedAtMs: this.options.nowMs(), cause }));
+    }
+    // Else its supervisor was first: it is stopped as soon as its start is confirmed.
+  }
+
+  private fenceOff(entry: AttemptEntry): boolean {
+    try {
+      return fence(entry.folder);
+    } catch (error) {
+      this.options.log.warn('An attempt could not be fenced off; it is stopped when it starts', {
+        uid: entry.uid,
+        error: messageOf(error),
+      });
+      return false;
+    }
+  }
+
+  private endStopped(entry: AttemptEntry, stop: StopOrder): void {
+    this.ending.endProcesses(entry, stop.graceMs === 0 ? 'SIGKILL' : stop.signal, () => stop.deadlineMs);
+  }
+
+  /** The controller knows nothing of it, or is done with it. */
+  private unwanted(entry: AttemptEntry): void {
+    if (entry.phase === 'ended') {
+      this.entries.delete(entry.uid);
+    } else if (entry.stop === null && entry.phase !== 'ending') {
+      this.options.log.warn('An attempt that is not wanted is stopped', { uid: entry.uid });
+      this.stop(entry, {
+        kind: 'stop',
+        uid: entry.uid,
+        reason: 'superseded',
+        signal: 'SIGTERM',
+        graceMs: entry.launch?.spec.graceMs ?? strayGraceMs,
+      });
+    }
+  }
+
+  /** Attempts of ours that live although the controller does not know them. */
+  private async stopStrays(wanted: ReadonlySet<string>): Promise<void> {
+    const uids = new Set<string>();
+    for (const { attemptUid } of await this.ender.scan()) {
+      if (attemptUid === null || !/^[0-9a-f]+$/.test(attemptUid) || wanted.has(attemptUid)) continue;
+      if (existsSync(path.join(this.options.attemptsFolder, attemptUid, 'claim'))) uids.add(attemptUid);
+    }
+    for (const uid of uids) {
+      if (this.closed || this.entries.has(uid)) continue;
+      const entry = newEntry(uid, path.join(this.options.attemptsFolder, uid), null);
+      this.entries.set(uid, entry);
+      this.adopt(entry);
+      this.unwanted(entry);
+    }
+  }
+
+  private report(entry: AttemptEntry, observation: AttemptObservation): void {
+    entry.phase = 'ended';
+    entry.last = observation;
+    this.options.onEnded(entry.uid);
+    this.emit(observation);
+    entry.reportedAtMs = this.options.monotonicMs();
+  }
+
+  /** The controller still asks: its commit may have failed. */
+  private reportAgain(entry: AttemptEntry): void {
+    if (entry.last === null || this.options.monotonicMs() - entry.reportedAtMs < reportAgainMs) return;
+    entry.reportedAtMs = this.options.monotonicMs();
+    this.emit(entry.last);
+  }
+
+  /** Within one turn the last word about an attempt is enough. */
+  private emit(observation: AttemptObservation): void {
+    if (this.outbox.size === 0) setImmediate(() => this.flush());
+    this.outbox.set(observation.uid, observation);
+  }
+
+  private flush(): void {
+    const batch = [...this.outbox.values()];
+    this.outbox.clear();
+    if (!this.closed && batch.length > 0) this.options.onObservations(batch);
+  }
+}
+
+function notClaimed(entry: AttemptEntry): Cause {
+  const full = fullDisk(entry.folder);
+  return full === null
+    ? {
+        code: 'START_FAILED',
+        message: 'The process that watches over the task ended before it could start it.',
+      }
+    : {
+        code: 'LOG_STORAGE_FULL',
+        message: `The task could not start: the disk that holds its folder (${full}) is full.`,
+      };
+}
+
+function ancestorsOf(pid: number, processes: ProcessView): ReadonlySet<number> {
+  const found = new Set<number>([pid, process.ppid]);
+  for (let next = processes.read(pid)?.parentPid ?? 0; next > 0 && !found.has(next);) {
+    found.add(next);
+    next = processes.read(next)?.parentPid ?? 0;
+  }
+  return found;
+}

@@ -1,0 +1,180 @@
+/**
+ * Ends everything of one attempt and makes sure of it: a signal, the time it is given, SIGKILL, and a look at what lives before
+ * anybody is told that it is gone. It touches only what is proved to be the attempt's own.
+ */
+import type { OwnedProcess, ProcessView } from '../../../machine/processes.js';
+import { groupMembers } from './control-groups.js';
+import { isErrorCode } from './error-code.js';
+
+export interface EndTarget {
+  readonly uid: string;
+  readonly supervisorPid: number;
+  readonly supervisorStartTicks: number | null;
+  /**
+   * True when we saw the supervisor alive, or its end: then its session's number cannot have been given away while a member lives.
+   * Else only processes that carry the uid are the attempt's.
+   */
+  readonly sessionKnown: boolean;
+  readonly groups: readonly string[];
+}
+
+export interface EndPlan {
+  readonly signal: string;
+  /** By the monotonic clock; may come nearer while it waits. */
+  readonly deadlineMs: () => number;
+  readonly supervisorGone: () => boolean;
+  /** A process was sent it. */
+  readonly onSignal: (signal: string) => void;
+  /** Called about every ten seconds with what does not die. */
+  readonly onStuck: (processes: readonly OwnedProcess[]) => void;
+}
+
+export interface SessionEnderOptions {
+  readonly processes: ProcessView;
+  readonly monotonicMs: () => number;
+  /** Never signalled: this process, those it descends from, the launcher. */
+  readonly isProtected: (pid: number) => boolean;
+}
+
+export interface SessionEnder {
+  /** Everything that lives on this machine. */
+  scan(): Promise<readonly OwnedProcess[]>;
+  end(target: EndTarget, plan: EndPlan): Promise<void>;
+  /** What of an attempt lives now, its supervisor included. */
+  members(target: EndTarget): Promise<readonly OwnedProcess[]>;
+}
+
+const stuckReportMs = 10_000;
+/** After its last child is gone a supervisor needs only to write one line. */
+const supervisorLeaveMs = 2000;
+
+export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
+  const { processes, monotonicMs } = options;
+  let pending: Promise<readonly OwnedProcess[]> | null = null;
+
+  /** One look at the system serves everybody who asks in the same turn. */
+  function scan(): Promise<readonly OwnedProcess[]> {
+    pending ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        pending = null;
+        try {
+          resolve(processes.scan());
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+    });
+    return pending;
+  }
+
+  async function members(target: EndTarget): Promise<readonly OwnedProcess[]> {
+    const all = await scan();
+    const inGroups = new Set(groupMembers(target.groups));
+    const leader = all.find((entry) => entry.pid === target.supervisorPid);
+    const reused =
+      leader !== undefined &&
+      target.supervisorStartTicks !== null &&
+      leader.startTicks !== target.supervisorStartTicks;
+    const bySession = target.sessionKnown && !reused;
+    return all.filter(
+      (entry) =>
+        !options.isProtected(entry.pid) &&
+        (entry.attemptUid === target.uid ||
+          inGroups.has(entry.pid) ||
+          (bySession &&
+            (entry.sessionId === target.supervisorPid || entry.groupId === target.supervisorPid))),
+    );
+  }
+
+  function signalOne(entry: OwnedProcess, signal: string): boolean {
+    // Between the look and now the pid may have become another's.
+    return processes.read(entry.pid)?.startTicks === entry.startTicks && kill(entry.pid, signal);
+  }
+
+  async function end(target: EndTarget, plan: EndPlan): Promise<void> {
+    const told = new Set<number>();
+    const isSupervisor = (entry: OwnedProcess) => entry.pid === target.supervisorPid;
+    if (!processes.complete) {
+      await endGroupOnly(target, plan);
+      return;
+    }
+    let pauseMs = 5;
+    let first = true;
+    // By force, the supervisor comes last: it writes how the command ended.
+    while (plan.signal !== 'SIGKILL') {
+      // Before the supervisor is gone only the first look matters: what it lists is signalled once.
+      if (first || plan.supervisorGone() || pauseMs >= 200) {
+        const rest = await members(target);
+        if (rest.length === 0 && plan.supervisorGone()) return;
+        for (const entry of rest) {
+          if (told.has(entry.pid)) continue;
+          told.add(entry.pid);
+          if (signalOne(entry, plan.signal)) plan.onSignal(plan.signal);
+          if (entry.state === 'T') signalOne(entry, 'SIGCONT');
+        }
+      }
+      first = false;
+      if (monotonicMs() >= plan.deadlineMs()) break;
+      await pause(Math.min(pauseMs, Math.max(1, plan.deadlineMs() - monotonicMs())));
+      pauseMs = Math.min(250, pauseMs * 2);
+    }
+    await force(target, plan, isSupervisor);
+  }
+
+  async function force(
+    target: EndTarget,
+    plan: EndPlan,
+    isSupervisor: (entry: OwnedProcess) => boolean,
+  ): Promise<void> {
+    let reportAtMs = monotonicMs() + stuckReportMs;
+    let emptySinceMs: number | null = null;
+    for (let pauseMs = 5; ; pauseMs = Math.min(500, pauseMs * 2)) {
+      const rest = await members(target);
+      const others = rest.filter((entry) => !isSupervisor(entry));
+      if (rest.length === 0 && plan.supervisorGone()) return;
+      if (others.length > 0) {
+        emptySinceMs = null;
+        for (const entry of others) if (signalOne(entry, 'SIGKILL')) plan.onSignal('SIGKILL');
+      } else {
+        emptySinceMs ??= monotonicMs();
+        // It has nothing left to wait for, and is itself stopped or stuck.
+        if (monotonicMs() - emptySinceMs > supervisorLeaveMs)
+          for (const entry of rest) signalOne(entry, 'SIGKILL');
+      }
+      if (monotonicMs() >= reportAtMs) {
+        reportAtMs = monotonicMs() + stuckReportMs;
+        if (rest.length > 0) plan.onStuck(rest);
+      }
+      await pause(pauseMs);
+    }
+  }
+
+  /** Without /proc the process group is all that can be seen. */
+  async function endGroupOnly(target: EndTarget, plan: EndPlan): Promise<void> {
+    const alive = () => kill(-target.supervisorPid, 0);
+    if (kill(-target.supervisorPid, plan.signal)) plan.onSignal(plan.signal);
+    for (;;) {
+      if (!alive() && plan.supervisorGone()) return;
+      if (monotonicMs() >= plan.deadlineMs()) {
+        plan.onSignal('SIGKILL');
+        kill(-target.supervisorPid, 'SIGKILL');
+      }
+      await pause(50);
+    }
+  }
+
+  return { scan, end, members };
+}
+
+function kill(pid: number, signal: string | 0): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch (error) {
+    return isErrorCode(error, 'EPERM');
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,100 @@
+# Runs one attempt of a task and lives exactly as long as it. Plain POSIX sh, no process of its own beyond the command unless
+# there is a time limit; it needs nobody else to be alive. Started as the leader of a new session, in the job's folder, with
+# the command's environment.
+#
+#   supervisor.sh FOLDER UMASK LIMIT SIGNAL GRACE UID GROUPS PROGRAM ARGUMENT...
+#
+# FOLDER  the attempt's folder. `claim` in it is created once (O_EXCL): whoever creates it runs the command, all others leave.
+#         Its first line is a slot of 95 characters, overwritten in place at the end, so that a full disk cannot lose the end:
+#         `exit CODE PID BEGIN END .` or `timeout CODE PID BEGIN END .` (seconds since boot). Then the boot id and this
+#         shell's own line of /proc/self/stat: boot, pid and start time together name a process for good.
+# UMASK   of the command; the files here are for their owner only.
+# LIMIT   seconds the command may run, or -. Then SIGNAL goes to the whole session, and after GRACE seconds KILL.
+# GROUPS  number of control groups to join, followed by their cgroup.procs files.
+trap 'stopped=1' TERM INT HUP QUIT USR1 USR2
+folder=$1 mask=$2 limit=$3 signal=$4 grace=$5 uid=$6 groups=$7
+shift 7
+umask 077
+set -C
+boot=- self="$$ (sh)" begin=- end=- rest=
+if [ -r /proc/self/stat ]; then
+  read -r boot </proc/sys/kernel/random/boot_id
+  read -r self </proc/self/stat
+  read -r begin rest </proc/uptime
+fi
+printf '%-95s\n%s\n%s\n' '' "$boot" "$self" >"$folder/claim" || exit 1
+exec 3>>"$folder/out" 4>>"$folder/err" </dev/null
+umask "$mask"
+
+# Signals everything of this attempt but this shell and the watchdog: what left the session but kept its environment, first,
+# since the end of the command ends the watchdog; then the session.
+signal_all() {
+  read -r me rest </proc/self/stat
+  others=$(grep -ls "IRIS_ATTEMPT_UID=$uid" /proc/[0-9]*/environ)
+  for path in $others /proc/[0-9]*/stat; do
+    pid=${path#/proc/} pid=${pid%/*}
+    case $pid in "$$" | "$me") continue ;; esac
+    case $path in
+      */stat)
+        read -r line <"$path" || continue
+        session=${line##*) } session=${session#* } session=${session#* } session=${session#* }
+        [ "${session%% *}" = "$$" ] || continue
+        ;;
+    esac
+    kill "-$1" "$pid"
+  done
+}
+
+watchdog=
+if [ "$limit" != - ]; then
+  (
+    exec 3>&- 4>&-
+    trap '' TERM INT HUP QUIT USR1 USR2
+    trap 'kill -KILL $!; exit 0' ALRM
+    sleep "$limit" &
+    wait $!
+    : >"$folder/timeout"
+    if [ -r /proc/self/stat ]; then
+      signal_all "$signal"
+    else
+      kill "-$signal" "-$$"
+    fi
+    sleep "$grace" &
+    wait $!
+    # Until the shell above sees the command end and ends this one.
+    while [ -r /proc/self/stat ]; do
+      signal_all KILL
+      sleep 0.2 &
+      wait $!
+    done
+    kill -KILL "-$$"
+  ) &
+  watchdog=$!
+fi
+
+if [ -n "$stopped" ]; then
+  code=143
+elif [ "$groups" = 0 ]; then
+  # In a subshell, so that the shell's own words about a signal do not get into the command's stream.
+  (exec "$@" >&3 2>&4 3>&- 4>&-)
+  code=$?
+else
+  (
+    while [ "$groups" -gt 0 ]; do
+      echo 0 >>"$1"
+      shift
+      groups=$((groups - 1))
+    done
+    exec "$@" >&3 2>&4 3>&- 4>&-
+  )
+  code=$?
+fi
+if [ -n "$watchdog" ]; then
+  kill -ALRM "$watchdog"
+  wait "$watchdog"
+fi
+word=exit
+[ "$limit" != - ] && [ -e "$folder/timeout" ] && word=timeout
+[ "$begin" = - ] || read -r end rest </proc/uptime
+printf '%-95s\n' "$word $code $$ $begin $end ." 1<>"$folder/claim"
+exit "$code"

@@ -1,0 +1,193 @@
+/** This computer as a backend of one worker: attempts are processes here. */
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import os from 'node:os';
+import path from 'node:path';
+import type { JobSpec } from '../../../core/contract/job-request.js';
+import type {
+  AttemptObservation,
+  Backend,
+  BackendListener,
+  DesiredAttempt,
+  WorkerObservation,
+} from '../backend.js';
+import { LogGrowth } from '../../logs/growth.js';
+import { readRange } from '../../logs/log-file.js';
+import { createProcessView, type ProcessView } from '../../machine/processes.js';
+import type { AttemptEntry } from './process/attempt-entry.js';
+import { findGroupRoots, type GroupRoots } from './process/control-groups.js';
+import { messageOf } from './process/error-code.js';
+import type { LauncherCommand, LinkLog } from './process/launcher-link.js';
+import { ProcessRuntime } from './process/process-runtime.js';
+import supervisorText from './process/supervisor.sh?raw';
+import { loginEnvironment } from './process/task-environment.js';
+import { WorkerWatch } from './worker-watch.js';
+
+export interface WorkstationOptions {
+  /** Owned by this backend: one folder an attempt, named by its uid. */
+  readonly attemptsFolder: string;
+  /** The built launcher; run by this program's own executable. */
+  readonly launcherFile: string;
+  readonly log: LinkLog;
+  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
+  readonly id?: string;
+  /** Name of the one worker; the host name unless told. */
+  readonly workerId?: string;
+  /** What tasks inherit underneath; this process's own environment unless told. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** For tests: how processes look, and which control groups there are. */
+  readonly processes?: ProcessView;
+  readonly groups?: GroupRoots;
+  readonly launcher?: LauncherCommand;
+}
+
+/** An attempt that lives this long gets its log watched even when nobody looks, for the order of its streams. */
+const watchAfterMs = 1000;
+
+export function createWorkstationBackend(options: WorkstationOptions): Backend {
+  return new WorkstationBackend(options);
+}
+
+class WorkstationBackend implements Backend {
+  private readonly runtime: ProcessRuntime;
+  private readonly growth: LogGrowth;
+  private readonly workers: WorkerWatch;
+  private listener: BackendListener | null = null;
+  /** Reports before `start` wait for the listener. */
+  private early: AttemptObservation[] = [];
+  private readonly young = new Map<string, NodeJS.Timeout>();
+
+  constructor(private readonly options: WorkstationOptions) {
+    mkdirSync(options.attemptsFolder, { recursive: true, mode: 0o700 });
+    chmodSync(options.attemptsFolder, 0o700);
+    this.growth = new LogGrowth({
+      nowMs: options.nowMs,
+      onGrew: (uid, outSize, errSize) => this.listener?.logGrew(uid, outSize, errSize),
+      onFault: (uid, error) =>
+        options.log.warn('The growth of a log cannot be followed', { uid, error: messageOf(error) }),
+    });
+    this.workers = new WorkerWatch({
+      workerId: options.workerId ?? os.hostname(),
+      attemptsFolder: options.attemptsFolder,
+      nowMs: options.nowMs,
+      onWorkers: (workers) => this.listener?.workers(workers),
+    });
+    this.runtime = new ProcessRuntime({
+      attemptsFolder: options.attemptsFolder,
+      supervisorFile: writeSupervisor(options.attemptsFolder),
+      launcher: options.launcher ?? ownLauncher(options.launcherFile),
+      loginEnvironment: loginEnvironment(options.environment ?? process.env),
+      groups: options.groups ?? findGroupRoots(),
+      processes: options.processes ?? createProcessView(),
+      log: options.log,
+      nowMs: options.nowMs,
+      monotonicMs: options.monotonicMs,
+      gpus: () => this.workers.gpus(),
+      onObservations: (batch) => {
+        if (this.listener === null) this.early.push(...batch);
+        else this.listener.observations(batch);
+      },
+      onRunning: (entry) => this.runs(entry),
+      onEnded: (uid) => this.ended(uid),
+    });
+  }
+
+  describe(): ReturnType<Backend['describe']> {
+    return { id: this.options.id ?? 'local', kind: 'workstation', capabilities: ['worker-fleet', 'logs'] };
+  }
+
+  async start(listener: BackendListener): Promise<void> {
+    this.listener = listener;
+    await this.workers.start();
+    if (this.early.length > 0) listener.observations(this.early.splice(0));
+  }
+
+  observe(): readonly WorkerObservation[] {
+    return this.workers.last();
+  }
+
+  reconcile(desired: readonly DesiredAttempt[]): void {
+    this.runtime.reconcile(desired);
+  }
+
+  feasible(spec: JobSpec): string | null {
+    return this.workers.feasible(spec);
+  }
+
+  readLog(
+    uid: string,
+    stream: 'out' | 'err',
+    offset: number,
+    maxBytes: number,
+  ): ReturnType<Backend['readLog']> {
+    return readRange(path.join(this.folderOf(uid), stream), offset, maxBytes);
+  }
+
+  logMarks(uid: string): ReturnType<Backend['logMarks']> {
+    return Promise.resolve(this.growth.marks(uid, this.folderOf(uid)));
+  }
+
+  watchLog(uid: string, on: boolean): void {
+    this.growth.listen(uid, on);
+    const entry = this.runtime.entry(uid);
+    if (on && entry !== undefined && entry.phase !== 'ended' && entry.phase !== 'starting')
+      this.follow(entry);
+  }
+
+  watchWorkers(on: boolean): void {
+    this.workers.watch(on);
+  }
+
+  async close(): Promise<void> {
+    this.listener = null;
+    for (const timer of this.young.values()) clearTimeout(timer);
+    this.workers.close();
+    this.growth.close();
+    await this.runtime.close();
+  }
+
+  private runs(entry: AttemptEntry): void {
+    if (this.growth.isListened(entry.uid)) this.follow(entry);
+    else if (!this.young.has(entry.uid)) {
+      this.young.set(entry.uid, setTimeout(() => this.follow(entry), watchAfterMs).unref());
+    }
+  }
+
+  private follow(entry: AttemptEntry): void {
+    clearTimeout(this.young.get(entry.uid));
+    this.young.delete(entry.uid);
+    this.growth.track(entry.uid, entry.folder);
+  }
+
+  private ended(uid: string): void {
+    clearTimeout(this.young.get(uid));
+    this.young.delete(uid);
+    this.growth.ended(uid);
+  }
+
+  /** The uid becomes part of a path: nothing but what a controller mints passes. */
+  private folderOf(uid: string): string {
+    if (!/^[0-9a-z-]{1,64}$/i.test(uid)) throw new Error(`${JSON.stringify(uid)} is no attempt's uid`);
+    return path.join(this.options.attemptsFolder, uid);
+  }
+}
+
+/**
+ * The shell reads its text from a file. Named by its content, so that a newer version never changes a text that a running shell
+ * is still reading.
+ */
+function writeSupervisor(folder: string): string {
+  const hash = createHash('sha256').update(supervisorText).digest('hex').slice(0, 12);
+  const file = path.join(folder, `.supervisor-${hash}.sh`);
+  writeFileSync(file, supervisorText, { mode: 0o600 });
+  return file;
+}
+
+/** Electron's executable is Node when asked to. */
+function ownLauncher(file: string): LauncherCommand {
+  const env: Record<string, string | undefined> = { ...process.env };
+  delete env['NODE_OPTIONS'];
+  if (process.versions['electron'] !== undefined) env['ELECTRON_RUN_AS_NODE'] = '1';
+  return { command: process.execPath, args: [file], env };
+}

@@ -1,0 +1,217 @@
+/**
+ * Watches logs grow: tells who asks, and notes marks (places where both streams' sizes were seen together), from which the merged
+ * order comes. The task writes its files itself; nothing here is in its way.
+ */
+import {
+  type FSWatcher,
+  appendFileSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import type { LogMark } from '../backends/backend.js';
+
+export interface LogGrowthOptions {
+  readonly nowMs: () => number;
+  readonly onGrew: (uid: string, outSize: number, errSize: number) => void;
+  readonly onFault: (uid: string, error: unknown) => void;
+}
+
+const sampleMs = 100;
+/** Marks are a help: those of the last second may be lost with the host. */
+const flushMs = 1000;
+/** While only one stream grows one mark in this time is enough. */
+const quietMarkMs = 10_000;
+const mostMarks = 10_000;
+
+interface Tracked {
+  readonly folder: string;
+  readonly marks: LogMark[];
+  /** Marks before this index are in the file. */
+  flushed: number;
+  watcher: FSWatcher | null;
+  timer: NodeJS.Timeout | null;
+  flushTimer: NodeJS.Timeout | null;
+}
+
+export class LogGrowth {
+  private readonly tracked = new Map<string, Tracked>();
+  private readonly listened = new Set<string>();
+
+  constructor(private readonly options: LogGrowthOptions) {}
+
+  isTracked(uid: string): boolean {
+    return this.tracked.has(uid);
+  }
+
+  track(uid: string, folder: string): void {
+    if (this.tracked.has(uid)) return;
+    const marks = readMarks(folder);
+    const entry: Tracked = {
+      folder,
+      marks,
+      flushed: marks.length,
+      watcher: null,
+      timer: null,
+      flushTimer: null,
+    };
+    this.tracked.set(uid, entry);
+    this.look(uid, entry);
+  }
+
+  /** The attempt ended: its sizes are final. */
+  ended(uid: string): void {
+    const entry = this.tracked.get(uid);
+    if (entry === undefined) return;
+    this.sample(uid, entry);
+    this.drop(uid, entry);
+  }
+
+  listen(uid: string, on: boolean): void {
+    if (on) this.listened.add(uid);
+    else this.listened.delete(uid);
+  }
+
+  isListened(uid: string): boolean {
+    return this.listened.has(uid);
+  }
+
+  marks(uid: string, folder: string): readonly LogMark[] {
+    return this.tracked.get(uid)?.marks ?? readMarks(folder);
+  }
+
+  close(): void {
+    for (const [uid, entry] of [...this.tracked]) this.drop(uid, entry);
+  }
+
+  private drop(uid: string, entry: Tracked): void {
+    entry.watcher?.close();
+    if (entry.timer !== null) clearTimeout(entry.timer);
+    if (entry.flushTimer !== null) clearTimeout(entry.flushTimer);
+    this.flush(uid, entry);
+    this.tracked.delete(uid);
+  }
+
+  /**
+   * One event arms a sample and takes the watch away until then: a task that writes a line at a time costs ten looks a second, not
+   * an event a line.
+   */
+  private look(uid: string, entry: Tracked): void {
+    entry.timer = null;
+    const later = (): void => {
+      entry.watcher?.close();
+      entry.watcher = null;
+      entry.timer ??= setTimeout(() => this.look(uid, entry), sampleMs);
+    };
+    try {
+      entry.watcher = watch(entry.folder, { persistent: false }, later);
+      entry.watcher.on('error', later);
+    } catch (error) {
+      // No watches left on this system: look at intervals.
+      this.options.onFault(uid, error);
+      entry.timer = setTimeout(() => this.look(uid, entry), 1000);
+    }
+    // After the watch stands, so that nothing falls between.
+    this.sample(uid, entry);
+  }
+
+  private sample(uid: string, entry: Tracked): void {
+    const mark: LogMark = {
+      atMs: this.options.nowMs(),
+      out: sizeOf(path.join(entry.folder, 'out')),
+      err: sizeOf(path.join(entry.folder, 'err')),
+    };
+    const last = entry.marks.at(-1);
+    if (
+      last !== undefined ? mark.out === last.out && mark.err === last.err : mark.out === 0 && mark.err === 0
+    )
+      return;
+    noteMark(entry, mark);
+    entry.flushTimer ??= setTimeout(() => {
+      entry.flushTimer = null;
+      this.flush(uid, entry);
+    }, flushMs);
+    if (this.listened.has(uid)) this.options.onGrew(uid, mark.out, mark.err);
+  }
+
+  private flush(uid: string, entry: Tracked): void {
+    try {
+      if (entry.marks.length > mostMarks) {
+        thin(entry.marks);
+        const file = marksPath(entry.folder);
+        writeFileSync(`${file}.new`, entry.marks.map(lineOf).join(''), { mode: 0o600 });
+        renameSync(`${file}.new`, file);
+      } else if (entry.flushed < entry.marks.length) {
+        appendFileSync(marksPath(entry.folder), entry.marks.slice(entry.flushed).map(lineOf).join(''), {
+          mode: 0o600,
+        });
+      }
+      entry.flushed = entry.marks.length;
+    } catch (error) {
+      this.options.onFault(uid, error);
+    }
+  }
+}
+
+function noteMark(entry: Tracked, mark: LogMark): void {
+  const last = entry.marks.at(-1);
+  const before = entry.marks.at(-2);
+  const unwritten = entry.marks.length > entry.flushed;
+  if (last !== undefined && before !== undefined && unwritten && mark.atMs - before.atMs < quietMarkMs) {
+    const oneStream =
+      (before.out === last.out && last.out === mark.out) ||
+      (before.err === last.err && last.err === mark.err);
+    if (oneStream) {
+      entry.marks[entry.marks.length - 1] = mark;
+      return;
+    }
+  }
+  entry.marks.push(mark);
+}
+
+/** Every second mark goes; the last stays. */
+function thin(marks: LogMark[]): void {
+  const kept = marks.filter((_, index) => index % 2 === (marks.length - 1) % 2);
+  marks.splice(0, marks.length, ...kept);
+}
+
+function marksPath(folder: string): string {
+  return path.join(folder, 'marks');
+}
+
+function lineOf(mark: LogMark): string {
+  return `${mark.atMs} ${mark.out} ${mark.err}\n`;
+}
+
+export function readMarks(folder: string): LogMark[] {
+  let text: string;
+  try {
+    text = readFileSync(marksPath(folder), 'latin1');
+  } catch {
+    return []; // a short attempt has none
+  }
+  const marks: LogMark[] = [];
+  let out = 0;
+  let err = 0;
+  for (const line of text.split('\n')) {
+    const match = /^(\d+) (\d+) (\d+)$/.exec(line);
+    if (match === null) continue; // a line cut by a crash or a full disk
+    const mark = { atMs: Number(match[1]), out: Number(match[2]), err: Number(match[3]) };
+    // A cut number could seem to go back; order never does.
+    if (mark.out < out || mark.err < err) continue;
+    ({ out, err } = mark);
+    marks.push(mark);
+  }
+  return marks;
+}
+
+function sizeOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch {
+    return 0;
+  }
+}

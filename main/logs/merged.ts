@@ -1,0 +1,123 @@
+/** Both streams of an attempt as one, in the order they grew: exact between marks, out before err within one stretch. */
+import type { LogMark, LogRange } from '../backends/backend.js';
+
+export interface MergedReadInput {
+  readonly read: (stream: 'out' | 'err', offset: number, maxBytes: number) => Promise<LogRange>;
+  /** Oldest first. */
+  readonly marks: readonly LogMark[];
+  /** Null: from the start, or about the last `maxBytes` with `tail`. */
+  readonly cursor: LogPosition | null;
+  readonly tail: boolean;
+  readonly maxBytes: number;
+  /** The attempt had ended before this call: the sizes are final. */
+  readonly ended: boolean;
+}
+
+export interface LogPosition {
+  readonly out: number;
+  readonly err: number;
+}
+
+export interface MergedChunk {
+  stream: 'out' | 'err';
+  offset: number;
+  dataBase64: string;
+}
+
+export interface MergedRead {
+  chunks: MergedChunk[];
+  cursor: { out: number; err: number };
+  outSize: number;
+  errSize: number;
+  complete: boolean;
+}
+
+interface Piece {
+  readonly stream: 'out' | 'err';
+  readonly from: number;
+  readonly to: number;
+}
+
+export async function mergedRead(input: MergedReadInput): Promise<MergedRead> {
+  const [out, err] = await Promise.all([input.read('out', 0, 0), input.read('err', 0, 0)]);
+  const sizes = { out: out.size, err: err.size };
+  const start =
+    input.cursor ?? (input.tail ? tailStart(sizes, input.marks, input.maxBytes) : { out: 0, err: 0 });
+  // A file that became shorter was not ours to cut; what is beyond its end cannot be read again.
+  const cursor = { out: Math.min(start.out, sizes.out), err: Math.min(start.err, sizes.err) };
+  const chunks: MergedChunk[] = [];
+  let left = input.maxBytes;
+  for (const piece of pieces(cursor, sizes, input.marks)) {
+    if (left <= 0) break;
+    const { data } = await input.read(piece.stream, piece.from, Math.min(left, piece.to - piece.from));
+    if (data.length === 0) break;
+    append(chunks, piece.stream, piece.from, data);
+    cursor[piece.stream] = piece.from + data.length;
+    left -= data.length;
+  }
+  if (input.cursor === null && input.tail) dropCutLines(chunks, start);
+  return {
+    chunks,
+    cursor,
+    outSize: sizes.out,
+    errSize: sizes.err,
+    complete: input.ended && cursor.out >= sizes.out && cursor.err >= sizes.err,
+  };
+}
+
+function append(chunks: MergedChunk[], stream: 'out' | 'err', offset: number, data: Uint8Array): void {
+  chunks.push({
+    stream,
+    offset,
+    dataBase64: Buffer.from(data.buffer, data.byteOffset, data.length).toString('base64'),
+  });
+}
+
+/** Stretches between marks from a position on; neighbours of one stream are joined. */
+function pieces(from: LogPosition, sizes: LogPosition, marks: readonly LogMark[]): Piece[] {
+  const result: Piece[] = [];
+  const at = { out: from.out, err: from.err };
+  const advance = (stream: 'out' | 'err', to: number): void => {
+    const end = Math.min(to, sizes[stream]);
+    if (end <= at[stream]) return;
+    const last = result.at(-1);
+    if (last?.stream === stream) result[result.length - 1] = { ...last, to: end };
+    else result.push({ stream, from: at[stream], to: end });
+    at[stream] = end;
+  };
+  for (const mark of [...marks, { atMs: 0, ...sizes }]) {
+    advance('out', mark.out);
+    advance('err', mark.err);
+  }
+  return result;
+}
+
+/** The position about `maxBytes` before the end, along the merged order. */
+function tailStart(sizes: LogPosition, marks: readonly LogMark[], maxBytes: number): LogPosition {
+  const at = { ...sizes };
+  let left = maxBytes;
+  for (const piece of pieces({ out: 0, err: 0 }, sizes, marks).reverse()) {
+    const length = Math.min(left, piece.to - piece.from);
+    at[piece.stream] = piece.to - length;
+    left -= length;
+    if (left <= 0) break;
+  }
+  return at;
+}
+
+/** A tail shows whole lines: what is before the first line's end is left out, unless it is one very long line. */
+function dropCutLines(chunks: MergedChunk[], start: LogPosition): void {
+  for (const stream of ['out', 'err'] as const) {
+    const index = chunks.findIndex((chunk) => chunk.stream === stream);
+    const chunk = chunks[index];
+    if (chunk === undefined || chunk.offset === 0 || chunk.offset !== start[stream]) continue;
+    const data = Buffer.from(chunk.dataBase64, 'base64');
+    const end = data.indexOf(0x0a);
+    if (end < 0 || end + 1 >= data.length) continue;
+    chunks[index] = {
+      stream,
+      offset: chunk.offset + end + 1,
+      dataBase64: data.subarray(end + 1).toString('base64'),
+    };
+  }
+}
