@@ -170,7 +170,7 @@ const gangTriggers: ReadonlySet<EndState> = new Set(['FAILED', 'WORKER_FAILED', 
 /** A gang stands or falls together: a requeued member requeues its active siblings, a lost one ends them. */
 function fanOut(draft: Draft, member: Task, reported: EndState, resolved: TaskState, end: AttemptEnd): void {
   if (!gangTriggers.has(reported)) return;
-  if (draft.job(member.jobId)?.spec.gangBy == null) return;
+  if ((draft.job(member.jobId)?.spec.gangBy ?? null) === null) return;
   const requeue = resolved === 'PENDING';
   const cause: Cause = {
     code: 'GANG_SIBLING_ENDED',

@@ -111,7 +111,7 @@ export function describeCards(workers: readonly WorkerTotals[]): string {
   for (const variant of variantsOf(workers)) counts.set(variant, (counts.get(variant) ?? 0) + 1);
   if (counts.size === 0) {
     const note = workers.find((worker) => worker.gpuNote !== null)?.gpuNote;
-    return note == null ? 'no GPU' : `no GPU (${note})`;
+    return note === undefined || note === null ? 'no GPU' : `no GPU (${note})`;
   }
   const shown = [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,0 +1,145 @@
+/** Section 2.3 (applying one observation), one test a step, and the table of MISSING in 5.2. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { observeAll, preempt } from './transitions.js';
+import { report, World } from './test-world.js';
+
+let world = new World();
+const fresh = () => (world = new World());
+
+afterEach(() => {
+  expect(world.violations()).toEqual([]);
+});
+
+describe('applying one observation', () => {
+  test('1: an unknown attempt is dropped and said so', () => {
+    expect(fresh().observe('ffffffffffffffff', 'SUCCEEDED')).toBe('unknown');
+    expect(world.changes.at(-1)).toMatchObject({ jobs: [], tasks: [], attempts: [], audit: [] });
+  });
+
+  test('2: what an earlier item of the batch made terminal is not changed by a later one', () => {
+    const id = fresh().submit();
+    const uid = world.run(`${id}/0`);
+    const outcomes = world.step((draft) =>
+      observeAll(draft, [report(uid, 'SUCCEEDED'), report(uid, 'FAILED', { exitCode: 1 })], world.nowMs),
+    );
+    expect(outcomes).toEqual(['applied', 'stale']);
+    expect(world.job(id).state).toBe('SUCCEEDED');
+  });
+
+  test('3: of a task that is over only a terminal report counts, to stamp the finish', () => {
+    const id = fresh().submit();
+    const uid = world.run(`${id}/0`);
+    world.cancel(id);
+    expect(world.observe(uid, 'RUNNING')).toBe('stale');
+    expect(world.attempt(uid).finishedAtMs).toBeNull();
+    expect(world.observe(uid, 'SUCCEEDED', { finishedAtMs: 77, exitCode: 0 })).toBe('finished');
+    expect(world.attempt(uid)).toMatchObject({ state: 'KILLED', finishedAtMs: 77, exitCode: 0 });
+    expect(world.observe(uid, 'FAILED', { finishedAtMs: 99, exitCode: 9 })).toBe('stale');
+    expect(world.attempt(uid)).toMatchObject({ finishedAtMs: 77, exitCode: 0 });
+  });
+
+  test('4: a report of an attempt that is not the current one changes nothing but its own finish', () => {
+    const id = fresh().submit();
+    const first = world.run(`${id}/0`);
+    world.step((draft) => preempt(draft, first, { reason: 'r', actor: 'controller', nowMs: world.nowMs }));
+    expect(world.observe(first, 'SUCCEEDED')).toBe('finished');
+    expect(world.task(`${id}/0`).state).toBe('PENDING');
+    const second = world.run(`${id}/0`);
+    expect(world.observe(first, 'FAILED', { exitCode: 1 })).toBe('stale');
+    expect(world.task(`${id}/0`).state).toBe('RUNNING');
+    expect(world.attempt(second).state).toBe('RUNNING');
+  });
+
+  test('5: the same state with nothing new writes nothing', () => {
+    const id = fresh().submit();
+    const uid = world.run(`${id}/0`);
+    expect(world.observe(uid, 'RUNNING', { startedAtMs: 1, peakMemoryBytes: 5 })).toBe('unchanged');
+    expect(world.changes.at(-1)).toMatchObject({ tasks: [], attempts: [], audit: [] });
+  });
+
+  test('6: an attempt that is over is never revived', () => {
+    const id = fresh().submit({ maxRetries: 1 });
+    const uid = world.run(`${id}/0`);
+    world.observe(uid, 'FAILED', { exitCode: 1 });
+    expect(world.observe(uid, 'RUNNING')).toBe('stale');
+    expect(world.attempt(uid).state).toBe('FAILED');
+    expect(world.task(`${id}/0`).state).toBe('PENDING');
+  });
+
+  test('6: a RUNNING attempt does not go back to BUILDING when reports overtake each other', () => {
+    const id = fresh().submit();
+    const uid = world.run(`${id}/0`);
+    expect(world.observe(uid, 'BUILDING')).toBe('unchanged');
+    expect(world.task(`${id}/0`).state).toBe('RUNNING');
+  });
+
+  test('7: attempt and task are written, then the job is derived once for the batch', () => {
+    const id = fresh().submit({ replicas: 3 });
+    const uids = [0, 1, 2].map((index) => world.run(`${id}/${index}`));
+    world.step((draft) =>
+      observeAll(
+        draft,
+        uids.map((uid) => report(uid, 'SUCCEEDED')),
+        world.nowMs,
+      ),
+    );
+    expect(world.job(id).state).toBe('SUCCEEDED');
+    expect(world.changes.at(-1)?.jobs.length).toBe(1);
+    expect(world.actions().filter((action) => action === 'job_completed').length).toBe(1);
+  });
+
+  test('exit code 0 given with FAILED stays what was seen; success is told by SUCCEEDED alone', () => {
+    const id = fresh().submit();
+    world.observe(world.run(`${id}/0`), 'FAILED', {
+      exitCode: 0,
+      cause: { code: 'SUPERVISOR_LOST', message: 'lost' },
+    });
+    expect(world.job(id)).toMatchObject({ state: 'FAILED', cause: { code: 'SUPERVISOR_LOST' } });
+  });
+
+  test('reports of a job that ended while nobody watched: it ended when its last task did', () => {
+    const id = fresh().submit({ replicas: 2 });
+    const [a, b] = [world.assign(`${id}/0`), world.assign(`${id}/1`)];
+    const t = world.nowMs;
+    world.nowMs += 3_600_000;
+    world.observe(a, 'SUCCEEDED', { startedAtMs: t + 10, finishedAtMs: t + 50 });
+    world.observe(b, 'SUCCEEDED', { startedAtMs: t + 11, finishedAtMs: t + 40 });
+    expect(world.job(id)).toMatchObject({ startedAtMs: t + 10, finishedAtMs: t + 50 });
+    expect(world.changes.at(-1)?.inbox).toMatchObject([{ jobId: id, state: 'SUCCEEDED', durationMs: 40 }]);
+  });
+
+  test('a finish before the start (a clock set back) gives a duration of 0, never less', () => {
+    const id = fresh().submit();
+    const uid = world.assign(`${id}/0`);
+    world.observe(uid, 'RUNNING', { startedAtMs: 5000 });
+    world.observe(uid, 'SUCCEEDED', { finishedAtMs: 4000, durationMs: 12 });
+    expect(world.changes.at(-1)?.inbox[0]?.durationMs).toBe(0);
+    expect(world.attempt(uid).durationMs).toBe(12);
+  });
+});
+
+describe('MISSING', () => {
+  test('while the task is active: WORKER_FAILED on the preemption budget', () => {
+    const id = fresh().submit({ maxRetriesPreemption: 0 });
+    const uid = world.run(`${id}/0`);
+    expect(world.observe(uid, 'MISSING')).toBe('applied');
+    expect(world.attempt(uid)).toMatchObject({ state: 'WORKER_FAILED', cause: { code: 'WORKER_LOST' } });
+    expect(world.job(id).state).toBe('WORKER_FAILED');
+  });
+
+  test('when the task is over: only stamps the finish', () => {
+    const id = fresh().submit();
+    const uid = world.run(`${id}/0`);
+    world.cancel(id);
+    expect(world.observe(uid, 'MISSING')).toBe('finished');
+    expect(world.attempt(uid)).toMatchObject({ state: 'KILLED', finishedAtMs: world.nowMs });
+    expect(world.job(id).state).toBe('KILLED');
+  });
+
+  test('a backend that knows why (a reboot) is believed', () => {
+    const id = fresh().submit({ maxRetriesPreemption: 0 });
+    const cause = { code: 'REBOOTED', message: 'The machine was started anew.' } as const;
+    world.observe(world.run(`${id}/0`), 'MISSING', { cause });
+    expect(world.job(id).cause).toEqual(cause);
+  });
+});
