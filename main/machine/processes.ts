@@ -103,3 +103,19 @@ export function createProcessView(): ProcessView {
     },
   };
 }
+
+/** This process and those it descends from. */
+export function ownAncestry(view: ProcessView): ReadonlySet<number> {
+  const found = new Set<number>([process.pid, process.ppid]);
+  for (let next = view.read(process.ppid)?.parentPid ?? 0; next > 0 && !found.has(next);) {
+    found.add(next);
+    next = view.read(next)?.parentPid ?? 0;
+  }
+  return found;
+}
+
+/** The mask new files get; Node's own way of asking sets it for a moment, under the feet of other threads. */
+export function currentUmask(): number {
+  const octal = /^Umask:\s+([0-7]+)$/m.exec(readText('/proc/self/status') ?? '')?.[1];
+  return octal === undefined ? 0o022 : Number.parseInt(octal, 8);
+}

@@ -188,6 +188,6 @@ function writeSupervisor(folder: string): string {
 function ownLauncher(file: string): LauncherCommand {
   const env: Record<string, string | undefined> = { ...process.env };
   delete env['NODE_OPTIONS'];
-  if (process.versions['electron'] !== undefined) env['ELECTRON_RUN_AS_NODE'] = '1';
+  if ('electron' in process.versions) env['ELECTRON_RUN_AS_NODE'] = '1';
   return { command: process.execPath, args: [file], env };
 }

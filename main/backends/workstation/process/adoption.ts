@@ -78,7 +78,7 @@ export class AdoptedWatch {
 
   add(uid: string, folder: string, supervisor: ProcessIdentity): void {
     this.remove(uid);
-    let watcher: FSWatcher | null = null;
+    let watcher: FSWatcher | null;
     try {
       watcher = watch(claimPath(folder), { persistent: false }, () => this.onChange(uid));
       // The timer finds the end all the same.

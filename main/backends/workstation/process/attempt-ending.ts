@@ -1,22 +1,11 @@
 /** How attempts end: their processes ended and verified gone, what was seen turned into the last observation. */
-import { statSync, statfsSync } from 'node:fs';
-import type { Cause } from '../../../../core/contract/views.js';
 import type { AttemptObservation } from '../../backend.js';
 import { observationOf, type AttemptEntry } from './attempt-entry.js';
-import { claimPath, type CommandStatus } from './claim.js';
+import { fullDisk, type CommandEnd } from './command-end.js';
 import { readGroupUsage, removeGroups } from './control-groups.js';
 import type { LinkLog } from './launcher-link.js';
 import { outcomeOf } from './outcome.js';
 import type { EndTarget, SessionEnder } from './session-end.js';
-
-/** What was seen of the end of an attempt's command. */
-export interface CommandEnd {
-  readonly finishedAtMs: number;
-  readonly durationMs: number | null;
-  readonly status: Pick<CommandStatus, 'kind' | 'code'> | null;
-  /** The cause when no status was written. */
-  readonly otherwise: Cause;
-}
 
 export interface AttemptEndingOptions {
   readonly ender: SessionEnder;
@@ -29,8 +18,6 @@ export interface AttemptEndingOptions {
 
 /** After a command ended by itself, what it left behind is given this long. */
 const leftoverGraceMs = 2000;
-/** A disk with less than this is full for all purposes. */
-const fullBelowBytes = 64 * 1024;
 
 export class AttemptEnding {
   constructor(private readonly options: AttemptEndingOptions) {}
@@ -128,24 +115,4 @@ export class AttemptEnding {
 /** Without a better one; a clock that was set back reads as no time at all. */
 function wallDuration(entry: AttemptEntry, end: CommandEnd): number | null {
   return entry.startedAtMs === null ? null : Math.max(0, end.finishedAtMs - entry.startedAtMs);
-}
-
-/** The folder when there is no room left where it lies. */
-export function fullDisk(folder: string): string | null {
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize < fullBelowBytes ? folder : null;
-  } catch {
-    return null; // cannot be told
-  }
-}
-
-/** When the claim was made, and when it was last written: the start and the end of an attempt nobody watched. */
-export function claimTimes(folder: string): { readonly bornMs: number; readonly writtenMs: number } | null {
-  try {
-    const { birthtimeMs, mtimeMs } = statSync(claimPath(folder));
-    return { bornMs: Math.round(birthtimeMs > 0 ? birthtimeMs : mtimeMs), writtenMs: Math.round(mtimeMs) };
-  } catch {
-    return null;
-  }
 }

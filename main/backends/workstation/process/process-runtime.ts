@@ -5,14 +5,15 @@
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { Cause, GpuView } from '../../../../core/contract/views.js';
-import type { ProcessView } from '../../../machine/processes.js';
+import type { GpuView } from '../../../../core/contract/views.js';
+import { currentUmask, ownAncestry, type ProcessView } from '../../../machine/processes.js';
 import type { AttemptLaunch, AttemptObservation, DesiredAttempt } from '../../backend.js';
 import { AdoptedWatch, lookAt, readGroupsFile, type Found } from './adoption.js';
-import { AttemptEnding, claimTimes, fullDisk } from './attempt-ending.js';
+import { AttemptEnding } from './attempt-ending.js';
+import { claimTimes, endByFolder, endByLauncher, notClaimedCause } from './command-end.js';
 import { newEntry, observationOf, type AttemptEntry, type StopOrder } from './attempt-entry.js';
 import { fence, parseClaim } from './claim.js';
-import { groupFolders, type GroupLimits, type GroupRoots } from './control-groups.js';
+import { groupFolders, type GroupRoots } from './control-groups.js';
 import { messageOf } from './error-code.js';
 import {
   createLauncherLink,
@@ -21,9 +22,10 @@ import {
   type LinkLog,
 } from './launcher-link.js';
 import type { LauncherEvent, StartItem } from './launcher-protocol.js';
-import { rebooted, stopCause, supervisorLost } from './outcome.js';
+import { stopCause } from './outcome.js';
+import { Reporter } from './reporter.js';
 import { createSessionEnder, type SessionEnder } from './session-end.js';
-import { attemptEnvironment } from './task-environment.js';
+import { startItemOf } from './start-item.js';
 
 export interface ProcessRuntimeOptions {
   readonly attemptsFolder: string;
@@ -43,7 +45,6 @@ export interface ProcessRuntimeOptions {
   readonly onEnded: (uid: string) => void;
 }
 
-const reportAgainMs = 1000;
 const adoptedCheckMs = 1000;
 const strayGraceMs = 10_000;
 /** How often a claim that is being filled is looked at again, 100 ms apart. */
@@ -56,24 +57,25 @@ export class ProcessRuntime {
   private readonly ending: AttemptEnding;
   private readonly adopted: AdoptedWatch;
   private readonly ancestors: ReadonlySet<number>;
-  private readonly outbox = new Map<string, AttemptObservation>();
+  private readonly reporter: Reporter;
   private closed = false;
   private firstReconcile = true;
 
   constructor(private readonly options: ProcessRuntimeOptions) {
     const { processes, monotonicMs } = options;
-    this.ancestors = ancestorsOf(process.pid, processes);
+    this.ancestors = ownAncestry(processes);
     this.ender = createSessionEnder({
       processes,
       monotonicMs,
       isProtected: (pid) => this.ancestors.has(pid) || pid === this.link.pid(),
     });
+    this.reporter = new Reporter(options);
     this.ending = new AttemptEnding({
       ender: this.ender,
       log: options.log,
       monotonicMs,
-      report: (entry, observation) => this.report(entry, observation),
-      progress: (observation) => this.emit(observation),
+      report: (entry, observation) => this.reporter.last(entry, observation),
+      progress: (observation) => this.reporter.progress(observation),
     });
     this.adopted = new AdoptedWatch(processes, (uid) => this.adoptedChanged(uid), adoptedCheckMs);
     this.link = createLauncherLink({
@@ -84,7 +86,7 @@ export class ProcessRuntime {
         supervisor: options.supervisorFile,
         shell: '/bin/sh',
         loginEnvironment: options.loginEnvironment,
-        umask: process.umask(),
+        umask: currentUmask(),
         groups: options.groups,
       },
       log: options.log,
@@ -105,7 +107,7 @@ export class ProcessRuntime {
       wanted.add(uid);
       const entry = this.entries.get(uid);
       if (entry === undefined) this.take(item, uid, starts);
-      else if (entry.phase === 'ended') this.reportAgain(entry);
+      else if (entry.phase === 'ended') this.reporter.again(entry);
       else if (item.kind === 'stop') this.stop(entry, item);
     }
     if (starts.length > 0) this.link.start(starts);
@@ -141,6 +143,7 @@ export class ProcessRuntime {
 
   async close(): Promise<void> {
     this.closed = true;
+    this.reporter.close();
     this.adopted.close();
     await this.link.close();
   }
@@ -158,28 +161,10 @@ export class ProcessRuntime {
   }
 
   private startItem(entry: AttemptEntry, launch: AttemptLaunch): StartItem {
-    const { spec } = launch;
-    const limits: GroupLimits = {
-      memoryBytes: spec.memoryIsLimit ? spec.memoryBytes : null,
-      cpuMillicores: spec.asked.cpu ? spec.cpuMillicores : null,
-    };
-    entry.groups = groupFolders(this.options.groups, entry.uid, limits);
-    return {
-      uid: entry.uid,
-      command: spec.command,
-      folder: spec.workingDirectory,
-      environment: attemptEnvironment(
-        launch,
-        this.options.loginEnvironment,
-        path.join(entry.folder, 'work'),
-        this.options.gpus(),
-      ),
-      files: spec.files,
-      timeLimitMs: spec.timeoutMs,
-      stopSignal: spec.stopSignal,
-      graceMs: spec.graceMs,
-      limits: entry.groups.length > 0 ? limits : null,
-    };
+    const { loginEnvironment, gpus, groups } = this.options;
+    const item = startItemOf(entry.folder, launch, { loginEnvironment, gpus: gpus(), groups });
+    entry.groups = item.limits === null ? [] : groupFolders(groups, entry.uid, item.limits);
+    return item;
   }
 
   private onLauncherEvent(event: LauncherEvent): void {
@@ -192,7 +177,7 @@ export class ProcessRuntime {
         return;
       case 'refused':
         if (entry.phase !== 'starting') return;
-        this.report(
+        this.reporter.last(
           entry,
           observationOf(entry, event.fault ? 'FAILED' : 'WORKER_FAILED', {
             finishedAtMs: this.options.nowMs(),
@@ -220,7 +205,7 @@ export class ProcessRuntime {
   private runs(entry: AttemptEntry): void {
     entry.sessionKnown = true;
     entry.phase = 'running';
-    this.emit(observationOf(entry, 'RUNNING'));
+    this.reporter.progress(observationOf(entry, 'RUNNING'));
     this.options.onRunning(entry);
     if (entry.stop !== null) this.endStopped(entry, entry.stop);
   }
@@ -233,20 +218,8 @@ export class ProcessRuntime {
       return;
     }
     entry.supervisorGone = true;
-    const claimed = claim.kind === 'claimed';
-    // When its line could not be written, its own exit code tells the same.
-    const spoken = claimed && event.code !== null ? ({ kind: 'exit', code: event.code } as const) : null;
-    const status = (claimed ? claim.status : null) ?? spoken;
-    this.ending.finish(
-      entry,
-      {
-        finishedAtMs: event.atMs,
-        durationMs: event.durationMs,
-        status,
-        otherwise: claimed ? supervisorLost : notClaimed(entry),
-      },
-      event.leftovers || status === null,
-    );
+    const end = endByLauncher(event, claim, entry.folder);
+    this.ending.finish(entry, end, event.leftovers || end.status === null);
   }
 
   /** Looks into the folder and goes on from what it proves. What nobody has started is fenced off and reported missing. */
@@ -269,18 +242,18 @@ export class ProcessRuntime {
     switch (found.kind) {
       case 'absent':
       case 'fenced':
-        this.report(entry, observationOf(entry, 'MISSING', { finishedAtMs: this.options.nowMs() }));
+        this.reporter.last(entry, observationOf(entry, 'MISSING', { finishedAtMs: this.options.nowMs() }));
         return;
       case 'unfilled':
         if (looksLeft > 0) {
           this.adoptLater(entry, 100, looksLeft - 1);
           return;
         }
-        this.report(
+        this.reporter.last(
           entry,
           observationOf(entry, 'WORKER_FAILED', {
             finishedAtMs: this.options.nowMs(),
-            cause: notClaimed(entry),
+            cause: notClaimedCause(entry.folder),
           }),
         );
         return;
@@ -322,19 +295,8 @@ export class ProcessRuntime {
   private endedByFolder(entry: AttemptEntry, found: Extract<Found, { kind: 'ended' | 'lost' }>): void {
     entry.supervisorGone = true;
     this.adopted.remove(entry.uid);
-    const times = claimTimes(entry.folder);
     const over = found.kind === 'lost' && found.rebooted;
-    this.ending.finish(
-      entry,
-      {
-        finishedAtMs:
-          found.kind === 'ended' ? (times?.writtenMs ?? this.options.nowMs()) : this.options.nowMs(),
-        durationMs: found.kind === 'ended' ? found.status.durationMs : null,
-        status: found.kind === 'ended' ? found.status : null,
-        otherwise: over ? rebooted : supervisorLost,
-      },
-      !over,
-    );
+    this.ending.finish(entry, endByFolder(found, entry.folder, this.options.nowMs()), !over);
   }
 
   /** What a dead launcher watched is watched by its folder from now on; what it had not started is sent to the next one. */
@@ -373,7 +335,10 @@ export class ProcessRuntime {
     else if (this.fenceOff(entry)) {
       this.link.forget(entry.uid);
       const cause = stopCause(order.reason, null, new Set());
-      this.report(entry, observationOf(entry, 'KILLED', { finishedAtMs: this.options.nowMs(), cause }));
+      this.reporter.last(
+        entry,
+        observationOf(entry, 'KILLED', { finishedAtMs: this.options.nowMs(), cause }),
+      );
     }
     // Else its supervisor was first: it is stopped as soon as its start is confirmed.
   }
@@ -425,53 +390,4 @@ export class ProcessRuntime {
       this.unwanted(entry);
     }
   }
-
-  private report(entry: AttemptEntry, observation: AttemptObservation): void {
-    entry.phase = 'ended';
-    entry.last = observation;
-    this.options.onEnded(entry.uid);
-    this.emit(observation);
-    entry.reportedAtMs = this.options.monotonicMs();
-  }
-
-  /** The controller still asks: its commit may have failed. */
-  private reportAgain(entry: AttemptEntry): void {
-    if (entry.last === null || this.options.monotonicMs() - entry.reportedAtMs < reportAgainMs) return;
-    entry.reportedAtMs = this.options.monotonicMs();
-    this.emit(entry.last);
-  }
-
-  /** Within one turn the last word about an attempt is enough. */
-  private emit(observation: AttemptObservation): void {
-    if (this.outbox.size === 0) setImmediate(() => this.flush());
-    this.outbox.set(observation.uid, observation);
-  }
-
-  private flush(): void {
-    const batch = [...this.outbox.values()];
-    this.outbox.clear();
-    if (!this.closed && batch.length > 0) this.options.onObservations(batch);
-  }
-}
-
-function notClaimed(entry: AttemptEntry): Cause {
-  const full = fullDisk(entry.folder);
-  return full === null
-    ? {
-        code: 'START_FAILED',
-        message: 'The process that watches over the task ended before it could start it.',
-      }
-    : {
-        code: 'LOG_STORAGE_FULL',
-        message: `The task could not start: the disk that holds its folder (${full}) is full.`,
-      };
-}
-
-function ancestorsOf(pid: number, processes: ProcessView): ReadonlySet<number> {
-  const found = new Set<number>([pid, process.ppid]);
-  for (let next = processes.read(pid)?.parentPid ?? 0; next > 0 && !found.has(next);) {
-    found.add(next);
-    next = processes.read(next)?.parentPid ?? 0;
-  }
-  return found;
 }
