@@ -1,0 +1,64 @@
+/** A real headless host in its own process, in a data folder of the test's. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { resolveHome, type Home } from '../../main/home.js';
+import { connectClient, type TestClient } from './client.js';
+
+const entry = path.resolve(import.meta.dirname, '../../out/main/headless.js');
+
+export interface HostProcess {
+  readonly home: Home;
+  readonly process: ChildProcess;
+  connect(): Promise<TestClient>;
+  /** SIGKILL, and waits until the system has reaped it. */
+  kill(): Promise<void>;
+  /** Orderly, by the `shutdown` method. */
+  shutdown(): Promise<void>;
+}
+
+export async function makeHomeRoot(): Promise<{ readonly root: string; remove(): Promise<void> }> {
+  const root = await mkdtemp(path.join(os.tmpdir(), 'iris-home-'));
+  return { root, remove: () => rm(root, { recursive: true, force: true }) };
+}
+
+/** Starts a host on `root` and resolves when it answers. `wrap` puts commands before it (nice, setpriv ...). */
+export async function startHostProcess(
+  root: string,
+  options: { readonly env?: NodeJS.ProcessEnv; readonly wrap?: readonly string[] } = {},
+): Promise<HostProcess> {
+  if (!existsSync(entry)) throw new Error(`${entry} is missing: run npm run build first`);
+  const home = resolveHome({ flag: root });
+  const [command = process.execPath, ...args] = [...(options.wrap ?? []), process.execPath, entry, '--home', root];
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: options.env ?? process.env });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors = `${errors}${chunk.toString()}`.slice(-4000);
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (chunk.toString().includes('ready ')) resolve();
+    });
+    child.once('error', reject);
+    child.once('exit', (code, signal) => reject(new Error(`the host ended with ${code ?? signal}: ${errors}`)));
+  });
+  const ended = (): Promise<unknown> =>
+    child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit');
+  return {
+    home,
+    process: child,
+    connect: () => connectClient(home.socket),
+    async kill() {
+      child.kill('SIGKILL');
+      await ended();
+    },
+    async shutdown() {
+      const client = await connectClient(home.socket);
+      await client.call('shutdown', { reason: 'the test is over' }).catch(() => undefined);
+      await ended();
+    },
+  };
+}
