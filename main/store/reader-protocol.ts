@@ -4,19 +4,20 @@ import type { Reads } from './types.js';
 
 export type ReadMethod = Exclude<keyof Reads, 'close'>;
 
-export const readMethods: readonly ReadMethod[] = [
-  'jobList',
-  'children',
-  'resolveJob',
-  'jobDetail',
-  'summaries',
-  'recentlyFinished',
-  'taskList',
-  'attemptByUid',
-  'audit',
-  'inbox',
-  'counts',
-];
+/** A record, so that a method added to `Reads` and forgotten here does not compile. */
+export const readMethods: Readonly<Record<ReadMethod, true>> = {
+  jobList: true,
+  children: true,
+  resolveJob: true,
+  jobDetail: true,
+  summaries: true,
+  recentlyFinished: true,
+  taskList: true,
+  attemptByUid: true,
+  audit: true,
+  inbox: true,
+  counts: true,
+};
 
 export type ReaderRequest =
   | { readonly kind: 'read'; readonly id: number; readonly method: ReadMethod; readonly args: readonly unknown[] }

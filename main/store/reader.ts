@@ -141,7 +141,7 @@ export function openReader(options: ReaderOptions): AsyncReads {
   start();
 
   const methods = Object.fromEntries(
-    readMethods.map((method) => [method, (...args: unknown[]) => ask(method, args)]),
+    (Object.keys(readMethods) as ReadMethod[]).map((method) => [method, (...args: unknown[]) => ask(method, args)]),
   );
   return {
     // One function a method, each passing its arguments on: the types are those of `Reads` by construction.
