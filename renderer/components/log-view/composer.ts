@@ -24,13 +24,13 @@ export interface ComposerOptions {
 
 export interface Composer {
   /** Terminal text for these chunks, which follow what came before. */
-  push(chunks: readonly LogChunk[]): string;
+  readonly push: (chunks: readonly LogChunk[]) => string;
   /** Nothing came for a moment, or the log ended: shows what was held back until its line would end. */
-  settle(): string;
+  readonly settle: () => string;
   /** A marked line that stands for bytes not shown; what follows starts anew. */
-  gap(bytes: number): string;
+  readonly gap: (bytes: number) => string;
   /** Columns of the terminal: a longer unfinished line takes several rows and cannot be redrawn. */
-  setColumns(columns: number): void;
+  readonly setColumns: (columns: number) => void;
 }
 
 interface StreamState {

@@ -6,8 +6,8 @@
 
 export interface EscapeFilter {
   /** The safe part of the text so far; an unfinished sequence is kept until it ends. */
-  push(text: string): string;
-  reset(): void;
+  readonly push: (text: string) => string;
+  readonly reset: () => void;
 }
 
 /** Acts on a terminal by itself: C0 without tab, line feed, carriage return and backspace; DEL; all of C1. */

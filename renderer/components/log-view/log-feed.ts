@@ -20,14 +20,14 @@ import {
 /** The terminal as the feed needs it. */
 export interface LogScreen {
   /** `done` is called when the text has been drawn. */
-  write(text: string, done: () => void): void;
+  readonly write: (text: string, done: () => void) => void;
   /** Empties screen, scrollback and style. */
-  clear(): void;
+  readonly clear: () => void;
   readonly columns: number;
   /** Index of the row the cursor is on, from the top of the scrollback. */
-  cursorRow(): number;
-  scrollToRow(row: number): void;
-  scrollToEnd(): void;
+  readonly cursorRow: () => number;
+  readonly scrollToRow: (row: number) => void;
+  readonly scrollToEnd: () => void;
 }
 
 export interface FeedState {
@@ -57,18 +57,20 @@ export interface FeedOptions {
 export interface LogFeed {
   readonly state: ReadableStore<FeedState>;
   /** What the `log` topic tells. */
-  grown(size: LogPlace, complete: boolean): void;
-  setFollowing(following: boolean): void;
+  readonly grown: (size: LogPlace, complete: boolean) => void;
+  /** The `log` topic was ended by the controller: nothing will tell of growth any more. */
+  readonly failed: (reason: Refusal) => void;
+  readonly setFollowing: (following: boolean) => void;
   /** Shows about one page before what is shown; the reader stays where they were. */
-  loadEarlier(): void;
+  readonly loadEarlier: () => void;
   /** Shows what is around a byte of the log. Resolves to the row of that byte once it is drawn. */
-  showAround(place: LogPlace): Promise<number>;
+  readonly showAround: (place: LogPlace) => Promise<number>;
   /** The reader is at the last row while not following: the next page comes. */
-  readOn(): void;
-  retry(): void;
+  readonly readOn: () => void;
+  readonly retry: () => void;
   /** The terminal has another width. */
-  resized(): void;
-  close(): void;
+  readonly resized: () => void;
+  readonly close: () => void;
 }
 
 /** Read at once; also the most that is in flight to the terminal. */
@@ -274,6 +276,9 @@ export function createLogFeed(options: FeedOptions): LogFeed {
       };
       set({ size: largest(counted, state.get().size), complete });
       void pump();
+    },
+    failed(reason) {
+      set({ loading: false, error: reason });
     },
     setFollowing(following) {
       if (state.get().following === following) return;

@@ -23,7 +23,7 @@ export interface LogPage {
 
 export interface LogSource {
   /** From a place on, or about the last `maxBytes`. */
-  read(from: LogPlace | 'tail', maxBytes: number): Promise<LogPage>;
+  readonly read: (from: LogPlace | 'tail', maxBytes: number) => Promise<LogPage>;
 }
 
 export const logStart: LogPlace = { out: 0, err: 0 };

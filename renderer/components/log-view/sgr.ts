@@ -12,10 +12,10 @@ const markSequence = `\x1b[48;5;${errorMarkColor}m`;
 
 export interface StyleTracker {
   /** The text with its style sequences made safe (nothing hidden) and, when marking, with the mark kept on. */
-  apply(text: string): string;
+  readonly apply: (text: string) => string;
   /** Sequence that brings a terminal in any style to this stream's present one. */
-  restore(): string;
-  reset(): void;
+  readonly restore: () => string;
+  readonly reset: () => void;
 }
 
 const styleSequence = new RegExp(`${String.fromCharCode(27)}\\[([0-9;:]*)m`, 'g');
