@@ -21,6 +21,8 @@ export const appInfoSchema = z.strictObject({
   platform: z.string(),
   homeFolder: z.string(),
   shortcutModifier: z.enum(['Ctrl', 'Cmd']),
+  /** False: this desktop shows no notifications, ended jobs are in the app's own list only. */
+  notificationsSupported: z.boolean().optional(),
 });
 export type AppInfo = z.infer<typeof appInfoSchema>;
 

@@ -11,18 +11,32 @@ import { channels, portEnd, type Answer } from '../ipc/channels.js';
 
 /** Commands kept while nobody listens yet; a page that never listens must not gather them for ever. */
 const mostKeptCommands = 20;
+/**
+ * A page listens in several places, and they come up one after another: what was kept goes to each that comes within this time
+ * of the first.
+ */
+const comingUpMs = 3000;
 
 const listeners = new Set<(command: DesktopCommand) => void>();
-const kept: DesktopCommand[] = [];
+let kept: DesktopCommand[] = [];
+let comingUp: ReturnType<typeof setTimeout> | null = null;
 
 ipcRenderer.on(channels.command, (_event, command: DesktopCommand) => {
-  if (listeners.size === 0) {
-    kept.push(command);
-    if (kept.length > mostKeptCommands) kept.shift();
-    return;
-  }
+  if (listeners.size === 0 || comingUp !== null) kept = [...kept, command].slice(-mostKeptCommands);
   for (const listener of listeners) listener(command);
 });
+
+function listen(listener: (command: DesktopCommand) => void): void {
+  listeners.add(listener);
+  if (comingUp === null && listeners.size === 1) {
+    comingUp = setTimeout(() => {
+      kept = [];
+      comingUp = null;
+    }, comingUpMs);
+    ipcRenderer.send(channels.listening);
+  }
+  for (const command of kept) listener(command);
+}
 
 /** Main is the boundary parser of requests; of its answers we are sure. */
 async function ask<T>(channel: string, ...parameters: readonly unknown[]): Promise<T> {
@@ -69,9 +83,7 @@ const bridge: DesktopBridge = {
   },
   info: () => ask<AppInfo>(channels.info),
   onCommand(listener) {
-    listeners.add(listener);
-    for (const command of kept.splice(0)) listener(command);
-    ipcRenderer.send(channels.listening);
+    listen(listener);
     return () => {
       listeners.delete(listener);
     };

@@ -2,7 +2,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { desktopSettingsSchema, type DesktopSettings, type DesktopSettingsChange } from '../../core/contract/desktop-bridge.js';
+import { desktopSettingsSchema, type DesktopSettings } from '../../core/contract/desktop-bridge.js';
 import type { WindowPlace } from './window-place.js';
 
 const placeSchema = z.object({
@@ -21,10 +21,13 @@ const fileSchema = z.object({
 
 export const startSettings: DesktopSettings = { closeToTray: 'ask', notificationsPaused: false, theme: 'system' };
 
+/** A key that is absent or undefined stays as it is. */
+export type SettingsChange = { readonly [K in keyof DesktopSettings]?: DesktopSettings[K] | undefined };
+
 export interface SettingsStore {
   get(): DesktopSettings;
   /** Returns the settings after the change; throws when they cannot be written, and keeps the old ones then. */
-  change(change: DesktopSettingsChange): DesktopSettings;
+  change(change: SettingsChange): DesktopSettings;
   window(): WindowPlace | null;
   /** Never throws: a place that cannot be kept is only logged. */
   rememberWindow(place: WindowPlace): void;

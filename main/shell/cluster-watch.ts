@@ -1,0 +1,95 @@
+/** What the main thread knows of the cluster, kept up to date: for the tray, and for the words said on quitting. */
+import type { Refusal } from '../../core/contract/errors.js';
+import { isTerminalJobState } from '../../core/contract/states.js';
+import type { Counts, JobSummary } from '../../core/contract/views.js';
+import type { ShellClient } from './shell-client.js';
+import { mostTrayJobs, type TrayJob } from './tray-model.js';
+
+export interface ClusterState {
+  /** Null: connected. */
+  readonly problem: Refusal | null;
+  /** True once there was a connection. */
+  readonly seen: boolean;
+  /** The last counts known; null before the first connection. */
+  readonly counts: Counts | null;
+  readonly runningJobs: readonly TrayJob[];
+}
+
+export interface ClusterWatch {
+  state(): ClusterState;
+  /** Running and waiting; null while not known. */
+  unfinishedJobs(): number | null;
+  close(): void;
+}
+
+/** The list of running jobs is asked for at most this often. */
+const listGapMs = 1000;
+
+export function startClusterWatch(
+  client: Pick<ShellClient, 'call' | 'subscribe' | 'onState'>,
+  changed: (state: ClusterState) => void,
+  setTimer: (run: () => void, ms: number) => () => void,
+): ClusterWatch {
+  let state: ClusterState = { problem: null, seen: false, counts: null, runningJobs: [] };
+  let cancelTimer: (() => void) | null = null;
+  let closed = false;
+
+  function update(part: Partial<ClusterState>): void {
+    if (closed) return;
+    state = { ...state, ...part };
+    changed(state);
+  }
+
+  async function listRunning(): Promise<void> {
+    try {
+      const { rows } = await client.call('job.list', {
+        filter: { states: ['RUNNING'], rootsOnly: true },
+        sort: { key: 'submitted', descending: true },
+        offset: 0,
+        limit: mostTrayJobs,
+      });
+      update({ runningJobs: rows.map(({ id, name }) => ({ id, name })) });
+    } catch {
+      return; // the connection ended: the next one begins with a snapshot, which asks again
+    }
+  }
+
+  function listSoon(): void {
+    cancelTimer ??= setTimer(() => {
+      cancelTimer = null;
+      void listRunning();
+    }, listGapMs);
+  }
+
+  /** Whether a change can have altered the list as it stands. */
+  function concernsList(row: JobSummary): boolean {
+    const shown = state.runningJobs.some((job) => job.id === row.id);
+    return row.depth === 1 && (row.state === 'RUNNING' ? !shown : shown || isTerminalJobState(row.state));
+  }
+
+  const stops = [
+    client.onState((problem) => update({ problem, seen: state.seen || problem === null })),
+    client.subscribe(
+      'jobs',
+      {},
+      (value) => {
+        update({ counts: value.counts });
+        void listRunning();
+      },
+      (value) => {
+        update({ counts: value.counts });
+        if (value.rows.some(concernsList)) listSoon();
+      },
+    ),
+  ];
+
+  return {
+    state: () => state,
+    unfinishedJobs: () => (state.counts === null ? null : state.counts.running + state.counts.waiting),
+    close() {
+      closed = true;
+      cancelTimer?.();
+      for (const stop of stops) stop();
+    },
+  };
+}

@@ -1,0 +1,108 @@
+/** `--example`: submits the example job and shows it; without a person in front of the screen also reports its end and leaves. */
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { WebContents } from 'electron';
+import { RefusalError, type Refusal } from '../../core/contract/errors.js';
+import { yamlToRequest } from '../../core/contract/job-yaml.js';
+import { isTerminalJobState } from '../../core/contract/states.js';
+import type { JobSummary, TaskView } from '../../core/contract/views.js';
+import type { ShellClient } from './shell-client.js';
+
+const tailLines = 20;
+const tailBytes = 64 * 1024;
+
+export interface ExampleOptions {
+  readonly client: Pick<ShellClient, 'call' | 'subscribe' | 'onState'>;
+  readonly examplesFolder: string;
+  readonly openJob: (jobId: string) => void;
+  readonly print: (line: string) => void;
+}
+
+/** Waits for the controller, submits, opens the job's page. */
+export async function submitExample(options: ExampleOptions): Promise<string> {
+  await connected(options.client);
+  const file = join(options.examplesFolder, 'train.yaml');
+  const request = yamlToRequest(await readFile(file, 'utf8'), { draft: true });
+  if (!request.ok) throw new Error(`${file}: ${request.refusal.message}`);
+  const { jobId } = await options.client.call('job.submit', {
+    requestId: randomUUID(),
+    request: { ...request.value, workingDirectory: options.examplesFolder },
+  });
+  options.print(`Submitted ${jobId}.`);
+  options.openJob(jobId);
+  return jobId;
+}
+
+/** Waits for the job's end and prints how it ended and the end of its log. Resolves with the exit code to leave with. */
+export async function reportExample(options: ExampleOptions, jobId: string): Promise<number> {
+  const { summary, tasks } = await ended(options.client, jobId);
+  const cause = summary.cause === null ? '' : `: ${summary.cause.message}`;
+  options.print(`${jobId} ${summary.state}${cause}`);
+  const attempt = tasks[0]?.attempts.at(-1);
+  if (attempt !== undefined) {
+    const lines = await logTail(options.client, attempt.uid);
+    options.print(`Last ${lines.length} lines of its log:`);
+    for (const line of lines) options.print(`  ${line}`);
+  }
+  return summary.exitCode ?? (summary.state === 'SUCCEEDED' ? 0 : 1);
+}
+
+/** The page must have drawn the end before the picture is taken; two frames after the last change it has. */
+export async function saveScreenshot(contents: WebContents, path: string): Promise<void> {
+  await contents.executeJavaScript(
+    'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(undefined))))',
+  );
+  const image = await contents.capturePage();
+  if (image.isEmpty()) throw new Error('The window gave an empty picture.');
+  await writeFile(path, image.toPNG(), { mode: 0o600 });
+}
+
+function connected(client: Pick<ShellClient, 'onState'>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settled = { leave: (): void => undefined };
+    settled.leave = client.onState((problem) => {
+      if (problem !== null && !isFinal(problem)) return;
+      // The listener may be called before onState has returned.
+      queueMicrotask(() => settled.leave());
+      if (problem === null) resolve();
+      else reject(new RefusalError(problem));
+    });
+  });
+}
+
+function isFinal(problem: Refusal): boolean {
+  return problem.code !== 'UNAVAILABLE' && problem.code !== 'DISCONNECTED' && problem.code !== 'FOLDER_OWNED';
+}
+
+function ended(
+  client: Pick<ShellClient, 'subscribe'>,
+  jobId: string,
+): Promise<{ readonly summary: JobSummary; readonly tasks: readonly TaskView[] }> {
+  return new Promise((resolve) => {
+    const tasks = new Map<string, TaskView>();
+    let done = false;
+    const look = (value: { readonly summary: JobSummary; readonly tasks: readonly TaskView[] }) => {
+      for (const task of value.tasks) tasks.set(task.id, task);
+      if (done || !isTerminalJobState(value.summary.state)) return;
+      done = true;
+      queueMicrotask(() => leave());
+      resolve({ summary: value.summary, tasks: [...tasks.values()].sort((left, right) => left.index - right.index) });
+    };
+    const leave = client.subscribe('job', { jobId }, look, look);
+  });
+}
+
+/** The last lines as a terminal would leave them: what a carriage return overwrote is not shown. */
+async function logTail(client: Pick<ShellClient, 'call'>, attemptUid: string): Promise<readonly string[]> {
+  const { chunks } = await client.call('log.merged', { attemptUid, cursor: null, tail: true, maxBytes: tailBytes });
+  const text = Buffer.concat(chunks.map((chunk) => Buffer.from(chunk.dataBase64, 'base64'))).toString('utf8');
+  const lines = text.split('\n').map((line) => lastDrawn(line).replace(/[\0-\x08\x0b-\x1f\x7f]/g, ''));
+  if (lines.at(-1) === '') lines.pop();
+  return lines.slice(-tailLines);
+}
+
+function lastDrawn(line: string): string {
+  const parts = line.split('\r').filter((part) => part !== '');
+  return parts.at(-1) ?? '';
+}

@@ -1,0 +1,81 @@
+/** Streams an attempt's log from the controller to a file, a piece at a time; what was there before is replaced only when all is written. */
+import { open, rename, rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { LogStreamChoice } from '../../core/contract/desktop-bridge.js';
+import type { ShellClient } from './shell-client.js';
+
+const pieceBytes = 1_048_576;
+
+/** A name without folders and characters that some file system refuses. */
+export function safeFileName(suggested: string): string {
+  const name = basename(suggested.replace(/\\/g, '/'))
+    .replace(/[\p{Cc}<>:"|?*]/gu, '-')
+    .replace(/^\.+/, '')
+    .trim();
+  return name === '' ? 'log.txt' : name;
+}
+
+/** Ends at the size the log had at the first answer, so that a log that keeps growing can be saved too. */
+export async function saveLog(
+  client: Pick<ShellClient, 'call'>,
+  attemptUid: string,
+  stream: LogStreamChoice,
+  path: string,
+): Promise<void> {
+  const fresh = `${path}.part`;
+  const file = await open(fresh, 'w', 0o600);
+  try {
+    const pieces = stream === 'merged' ? mergedPieces(client, attemptUid) : streamPieces(client, attemptUid, stream);
+    for await (const piece of pieces) {
+      // Not write(): on a full disk that may write a part and say so only in its result.
+      await file.writeFile(piece);
+    }
+    await file.sync();
+    await file.close();
+    await rename(fresh, path);
+  } catch (error) {
+    await file.close().catch(() => undefined); // closed already when the rename failed
+    await rm(fresh, { force: true });
+    throw new Error(`The log was not saved to ${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function* streamPieces(
+  client: Pick<ShellClient, 'call'>,
+  attemptUid: string,
+  stream: 'out' | 'err',
+): AsyncGenerator<Uint8Array> {
+  let offset = 0;
+  let end: number | null = null;
+  while (end === null || offset < end) {
+    const maxBytes: number = end === null ? pieceBytes : Math.min(pieceBytes, end - offset);
+    const answer = await client.call('log.read', { attemptUid, stream, offset, maxBytes });
+    end ??= answer.size;
+    const data = Buffer.from(answer.dataBase64, 'base64');
+    if (data.length === 0) {
+      if (offset < end) throw new Error(`the log ends at ${offset} bytes, before the ${end} it had`);
+      return;
+    }
+    offset += data.length;
+    yield data;
+  }
+}
+
+async function* mergedPieces(client: Pick<ShellClient, 'call'>, attemptUid: string): AsyncGenerator<Uint8Array> {
+  let cursor: { out: number; err: number } | null = null;
+  let end: { out: number; err: number } | null = null;
+  for (;;) {
+    const answer: Awaited<ReturnType<typeof client.call<'log.merged'>>> = await client.call('log.merged', {
+      attemptUid,
+      cursor,
+      maxBytes: pieceBytes,
+    });
+    end ??= { out: answer.outSize, err: answer.errSize };
+    for (const chunk of answer.chunks) yield Buffer.from(chunk.dataBase64, 'base64');
+    cursor = answer.cursor;
+    if (answer.complete || (cursor.out >= end.out && cursor.err >= end.err)) return;
+    if (answer.chunks.length === 0) {
+      throw new Error(`the log ends at ${cursor.out + cursor.err} bytes, before the ${end.out + end.err} it had`);
+    }
+  }
+}
