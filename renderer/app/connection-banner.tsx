@@ -2,20 +2,22 @@
 import { Button } from '@mantine/core';
 import { Icon } from '../components/icon.js';
 import { useDesktop } from '../state/desktop-context.js';
-import { useConnection } from '../state/hooks.js';
+import { useConnection, useTopic } from '../state/hooks.js';
 import { common } from '../strings/common.js';
 import styles from './connection-banner.module.css';
 
 export function ConnectionBanner() {
   const { host } = useDesktop();
   const connection = useConnection();
-  if (connection.kind === 'connected' && connection.status.healthy) return null;
+  const topic = useTopic('status', {});
   if (connection.kind === 'connecting') return null;
   if (connection.kind === 'connected') {
+    const status = topic.kind === 'live' ? topic.value : connection.status;
+    if (status.healthy) return null;
     return (
       <div className={styles['banner']} role="status">
         <Icon name="warning" />
-        <span className={styles['text']}>{connection.status.health}</span>
+        <span className={styles['text']}>{status.health}</span>
       </div>
     );
   }

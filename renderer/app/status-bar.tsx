@@ -1,3 +1,144 @@
+/** The line at the bottom: what runs and waits, what is free, the controller's health, the runtime, notifications. */
+import type { HostStatus, MachineView } from '../../core/contract/views.js';
+import { Icon, type IconName } from '../components/icon.js';
+import { useCounts, useDesktop } from '../state/desktop-context.js';
+import { useConnection, useTopic } from '../state/hooks.js';
+import { useStore } from '../state/use-store.js';
+import { common } from '../strings/common.js';
+import { Inbox } from './inbox.js';
+import { routeHash } from './router.js';
+import styles from './status-bar.module.css';
+
+function Count({ text, hint, query, color, icon }: CountProps) {
+  return (
+    <a className={styles['item']} href={routeHash({ page: 'jobs', query })} title={hint}>
+      <span style={color === null ? undefined : { color }}>
+        <Icon name={icon} size={12} />
+      </span>
+      {text}
+    </a>
+  );
+}
+
+interface CountProps {
+  readonly text: string;
+  readonly hint: string;
+  readonly query: string;
+  readonly color: string | null;
+  readonly icon: IconName;
+}
+
+function cores(millicores: number): string {
+  return (millicores / 1000).toLocaleString('en-US', { maximumFractionDigits: 1 });
+}
+
+function Free({ machines }: { readonly machines: readonly MachineView[] }) {
+  const gpus = machines.flatMap((machine) => machine.gpus);
+  const free = gpus.filter((gpu) => gpu.heldBy === null && !gpu.busyByOthers).length;
+  const busy = machines.flatMap((machine) => machine.cpuBusyPercent ?? []);
+  const percent = busy.length === 0 ? null : busy.reduce((sum, value) => sum + value, 0) / busy.length;
+  const freeCpu = machines.reduce((sum, machine) => sum + machine.cpuMillicoresFree, 0);
+  const totalCpu = machines.reduce((sum, machine) => sum + machine.cpuMillicoresTotal, 0);
+  return (
+    <>
+      <span className={styles['item']} title={common.freeGpusHint}>
+        {gpus.length === 0 ? common.noGpus : common.freeGpus(free, gpus.length)}
+      </span>
+      <span className={styles['item']} title={common.cpuFreeHint}>
+        {common.cpuFree(cores(freeCpu), cores(totalCpu))}
+      </span>
+      {percent === null ? null : (
+        <span className={styles['item']} title={common.cpuHint}>
+          {common.cpuBusy(percent)}
+        </span>
+      )}
+    </>
+  );
+}
+
 export function StatusBar() {
-  return <footer />;
+  const counts = useCounts();
+  const connection = useConnection();
+  // This is also what keeps the machines sampled; a hidden window listens to nothing.
+  const overview = useTopic('overview', {});
+  const info = useStore(useDesktop().info);
+  const status = useTopic('status', {});
+  const health =
+    status.kind === 'live' ? status.value : connection.kind === 'connected' ? connection.status : null;
+
+  return (
+    <footer className={styles['bar']} aria-label={common.statusBar}>
+      {counts === null ? null : (
+        <>
+          <Count
+            text={common.running(counts.running)}
+            hint={common.runningHint}
+            query="show=running"
+            color={counts.running > 0 ? 'var(--iris-running)' : null}
+            icon="dot"
+          />
+          <Count
+            text={common.waiting(counts.waiting)}
+            hint={common.waitingHint}
+            query="show=waiting"
+            color={counts.waiting > 0 ? 'var(--iris-waiting)' : null}
+            icon="clock"
+          />
+          {counts.failedUnseen === 0 ? null : (
+            <Count
+              text={common.failed(counts.failedUnseen)}
+              hint={common.failedHint}
+              query="show=failed-today"
+              color="var(--iris-failed)"
+              icon="cross"
+            />
+          )}
+        </>
+      )}
+      {overview.kind === 'live' ? <Free machines={overview.value.machines} /> : null}
+      <span className={styles['space']} />
+      <Health connection={connection.kind} status={health} />
+      {info === null ? null : (
+        <span
+          className={`${styles['item'] ?? ''} ${styles['runtime'] ?? ''}`}
+          title={common.runtimeHint(info.runtime, info.appVersion)}
+        >
+          {info.runtime}
+        </span>
+      )}
+      <Inbox />
+    </footer>
+  );
+}
+
+interface HealthProps {
+  readonly connection: 'connecting' | 'connected' | 'lost' | 'refused';
+  readonly status: HostStatus | null;
+}
+
+function Health({ connection, status }: HealthProps) {
+  const word =
+    connection === 'connecting'
+      ? common.connecting
+      : connection === 'lost'
+        ? common.connectionLostShort
+        : connection === 'refused'
+          ? common.connectionRefusedShort
+          : status?.healthy === false
+            ? common.unhealthy
+            : common.connected;
+  const well = connection === 'connected' && status?.healthy !== false;
+  const color = well
+    ? 'var(--iris-succeeded)'
+    : connection === 'connecting'
+      ? 'inherit'
+      : 'var(--iris-failed)';
+  return (
+    <span className={styles['item']} role="status" title={status?.health ?? word}>
+      <span style={{ color }}>
+        <Icon name={well ? 'check' : connection === 'connecting' ? 'clock' : 'warning'} size={12} />
+      </span>
+      {word}
+    </span>
+  );
 }

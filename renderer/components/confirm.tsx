@@ -63,17 +63,7 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }) 
           </Button>
           <Button
             data-autofocus
-            {...(shown?.danger === true
-              ? {
-                  color: 'var(--iris-danger)',
-                  styles: {
-                    root: {
-                      '--button-hover': 'var(--iris-danger-hover)',
-                      '--button-color': 'var(--iris-danger-text)',
-                    },
-                  },
-                }
-              : {})}
+            color={shown?.danger === true ? 'danger' : 'iris'}
             onClick={() => {
               settle(true);
             }}

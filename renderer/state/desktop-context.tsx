@@ -12,7 +12,9 @@ import { RefusalError, errorCodes } from '../../core/contract/errors.js';
 import type { Counts, JobSummary } from '../../core/contract/views.js';
 import type { AppInfo, DesktopBridge, DesktopSettings } from './bridge.js';
 import { createJobEntities, type JobEntities } from './entities.js';
+import { createJobActions, type JobActions } from './job-actions.js';
 import { createHost, type Host } from './host.js';
+import { createTopicHub, type TopicHub } from './topic-hub.js';
 import { createStore, type ReadableStore, type WritableStore } from './store.js';
 import { useStore } from './use-store.js';
 
@@ -20,6 +22,8 @@ export interface Desktop {
   readonly bridge: DesktopBridge;
   readonly host: Host;
   readonly jobs: JobEntities;
+  readonly actions: JobActions;
+  readonly topics: TopicHub;
   readonly counts: ReadableStore<Counts | null>;
   readonly info: ReadableStore<AppInfo | null>;
   readonly settings: ReadableStore<DesktopSettings>;
@@ -93,6 +97,8 @@ export function createDesktop(bridge: DesktopBridge, options: DesktopOptions = {
     bridge,
     host,
     jobs,
+    actions: createJobActions(host),
+    topics: createTopicHub(host),
     counts,
     info,
     settings,

@@ -1,19 +1,14 @@
 /** React hooks over the host: queries for calls, live values for topics, commands with a request id. */
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
-import type {
-  MethodName,
-  MethodResult,
-  Params,
-  TopicFilter,
-  TopicName,
-  TopicSnapshot,
-} from '../../core/contract/api.js';
+import { useSyncExternalStore } from 'react';
+import type { MethodName, MethodResult, Params, TopicFilter, TopicName } from '../../core/contract/api.js';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import type { ConnectionState } from './host.js';
 import { useDesktop, useHost } from './desktop-context.js';
-import { foldTopic } from './topics.js';
+import type { TopicState } from './topic-hub.js';
 import { useStore } from './use-store.js';
+
+export type { TopicState } from './topic-hub.js';
 
 export interface CallOptions {
   readonly enabled?: boolean;
@@ -37,40 +32,18 @@ export function useCall<M extends MethodName>(
   });
 }
 
-export type TopicState<T extends TopicName> =
-  | { readonly kind: 'loading' }
-  | { readonly kind: 'live'; readonly value: TopicSnapshot<T> }
-  | { readonly kind: 'ended'; readonly refusal: Refusal };
+const nothing = { kind: 'loading' } as const;
+const neverChanges = () => () => undefined;
 
 /** A topic's value with its deltas folded in, while the component lives. `null` subscribes to nothing. */
 export function useTopic<T extends TopicName>(topic: T, filter: TopicFilter<T> | null): TopicState<T> {
-  const host = useHost();
-  const [state, setState] = useState<TopicState<T>>({ kind: 'loading' });
-  const key = filter === null ? null : JSON.stringify(filter);
-  // The filter's text is its identity: a new object of the same content must not subscribe again.
-  const latest = useRef(filter);
-  useEffect(() => {
-    latest.current = filter;
-  });
-  useEffect(() => {
-    setState({ kind: 'loading' });
-    const wanted = latest.current;
-    if (key === null || wanted === null) return undefined;
-    return host.subscribe(topic, wanted, {
-      snapshot(value) {
-        setState({ kind: 'live', value });
-      },
-      delta(delta) {
-        setState((before) =>
-          before.kind === 'live' ? { kind: 'live', value: foldTopic(topic, before.value, delta) } : before,
-        );
-      },
-      ended(reason) {
-        setState({ kind: 'ended', refusal: reason });
-      },
-    });
-  }, [host, topic, key]);
-  return state;
+  const { topics } = useDesktop();
+  // The hub gives the same object for the same filter, so a new filter object of the same content changes nothing.
+  const shared = filter === null ? null : topics.shared(topic, filter);
+  return useSyncExternalStore<TopicState<T>>(
+    shared?.subscribe ?? neverChanges,
+    shared?.get ?? (() => nothing),
+  );
 }
 
 export function useConnection(): ConnectionState {

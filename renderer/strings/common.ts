@@ -66,11 +66,13 @@ export const common = {
   unhealthy: 'Trouble',
   connectionLost: 'Connection to the controller lost. Trying again.',
   connectionLostShort: 'Reconnecting',
+  connectionRefusedShort: 'Refused',
   connectionRefused: 'The controller refused this window.',
   reconnectNow: 'Connect now',
   stale: 'What is shown may be out of date.',
   noBridgeTitle: 'Open this page in Iris Desktop',
-  noBridgeBody: 'This page talks to the controller through the application; a plain browser has no way to it.',
+  noBridgeBody:
+    'This page talks to the controller through the application; a plain browser has no way to it.',
   // Status bar
   statusBar: 'Status',
   running: (count: number): string => `${formatCount(count)} running`,
@@ -84,6 +86,7 @@ export const common = {
   noGpus: 'no GPU',
   cpuBusy: (percent: number): string => `CPU ${Math.round(percent)}%`,
   cpuHint: 'How busy the processors are now, by everybody',
+  cpuFreeHint: 'Processor cores not promised to any task',
   cpuFree: (free: string, total: string): string => `${free} of ${total} cores free`,
   runtimeHint: (runtime: string, version: string): string => `Iris Desktop ${version} on ${runtime}`,
   // Inbox
@@ -92,6 +95,7 @@ export const common = {
   inboxEmpty: 'Nothing has ended yet. When a job ends it is kept here, whether or not the desktop showed it.',
   inboxMarkAll: 'Mark all as read',
   inboxPause: 'Pause desktop notifications',
+  inboxResume: 'Resume desktop notifications',
   inboxMore: 'Older',
   endedAfter: (word: string, ms: number | null): string =>
     ms === null ? `${word} without having run` : `${word} after ${formatDuration(ms)}`,

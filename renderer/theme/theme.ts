@@ -1,5 +1,11 @@
 /** Mantine dressed in the window's own tokens, so that its parts and ours look as one. */
-import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core';
+import {
+  createTheme,
+  defaultVariantColorsResolver,
+  type CSSVariablesResolver,
+  type MantineColorsTuple,
+  type VariantColorsResolver,
+} from '@mantine/core';
 
 /** Iris blue, light to dark. The tokens name the shades used for text and lines. */
 const iris: MantineColorsTuple = [
@@ -15,13 +21,49 @@ const iris: MantineColorsTuple = [
   '#26296b',
 ];
 
+/** Mantine's dark surfaces, in the shades of the dark tokens: text, muted, lines, raised, body. */
+const dark: MantineColorsTuple = [
+  '#e4e5e9',
+  '#c3c5cc',
+  '#a3a6b0',
+  '#9598a2',
+  '#484b54',
+  '#303238',
+  '#222429',
+  '#1b1c20',
+  '#151619',
+  '#101114',
+];
+
+/** Filled buttons have the accent, or the colour of danger, with the text that is readable on it in both themes. */
+const variantColorResolver: VariantColorsResolver = (input) => {
+  const base = defaultVariantColorsResolver(input);
+  if (input.variant !== 'filled') return base;
+  if (input.color === 'danger') {
+    return {
+      ...base,
+      background: 'var(--iris-danger)',
+      hover: 'var(--iris-danger-hover)',
+      color: 'var(--iris-danger-text)',
+    };
+  }
+  if (input.color !== undefined && input.color !== 'iris') return base;
+  return {
+    ...base,
+    background: 'var(--iris-accent)',
+    hover: 'var(--iris-accent-hover)',
+    color: 'var(--iris-accent-text)',
+  };
+};
+
 export const theme = createTheme({
+  variantColorResolver,
   fontFamily: 'var(--iris-font)',
   fontFamilyMonospace: 'var(--iris-mono)',
   headings: { fontFamily: 'var(--iris-font)', fontWeight: '600' },
   fontSizes: { xs: '12px', sm: '13px', md: '13px', lg: '14px', xl: '16px' },
   spacing: { xs: '6px', sm: '8px', md: '12px', lg: '16px', xl: '24px' },
-  colors: { iris },
+  colors: { iris, dark },
   primaryColor: 'iris',
   primaryShade: { light: 6, dark: 3 },
   autoContrast: true,

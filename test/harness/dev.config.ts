@@ -7,7 +7,13 @@ export default defineConfig({
   root: join(import.meta.dirname, '../..'),
   publicDir: false,
   plugins: [react()],
-  server: { port: 5199, strictPort: true, host: '127.0.0.1', hmr: false, watch: null },
+  server: {
+    port: 5199,
+    strictPort: true,
+    host: '127.0.0.1',
+    hmr: false,
+    watch: { ignored: ['**/.git/**', '**/.runtime/**', '**/out/**'] },
+  },
   cacheDir: join(import.meta.dirname, '../../node_modules/.vite-harness'),
   optimizeDeps: { entries: ['test/harness/dev.html'] },
 });

@@ -1,6 +1,350 @@
+/** Jobs: what is asked about most. Filter, search and sort live in the address; rows in the list; the selection outlives both. */
+import { Button } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import type { JobSort } from '../../../core/contract/api.js';
+import type { JobSummary } from '../../../core/contract/views.js';
+import { jobRoute, navigate, newJobRoute, replaceRoute } from '../../app/router.js';
+import { EmptyState, ErrorState, LoadingNote } from '../../components/feedback.js';
+import { Icon } from '../../components/icon.js';
 import { PageHeader } from '../../components/page-header.js';
+import { useToast } from '../../components/toasts.js';
+import { useJobActions } from '../../components/use-job-actions.js';
+import { useDesktop } from '../../state/desktop-context.js';
+import { asRefusal, useConnection } from '../../state/hooks.js';
+import { canRunAgain, canStop } from '../../state/job-actions.js';
+import { useStore } from '../../state/use-store.js';
 import { common } from '../../strings/common.js';
+import { jobs as words } from '../../strings/jobs.js';
+import { FilterBar, SearchBox, SelectionBar } from './filter-bar.js';
+import { mostSelected } from './job-list.js';
+import type { RowHandlers } from './job-row.js';
+import { JobTable, type TableControl } from './job-table.js';
+import { jobsStateOf } from './jobs-state.js';
+import {
+  filterOf,
+  formatJobsView,
+  isFlat,
+  isNarrowed,
+  parseJobsView,
+  showsEnded,
+  sortOf,
+  wholeView,
+  type JobsView,
+} from './jobs-view.js';
+import { RowMenu } from './row-menu.js';
+import { idsBetween, useJobsKeys } from './use-jobs-keys.js';
 
-export function JobsPage(_props: { readonly query: string }) {
-  return <PageHeader title={common.jobs} />;
+const searchDelayMs = 150;
+
+interface OpenMenu {
+  readonly rows: readonly JobSummary[];
+  readonly x: number;
+  readonly y: number;
+}
+
+export function JobsPage({ query }: { readonly query: string }) {
+  const desktop = useDesktop();
+  const toast = useToast();
+  const { stop, runAgain } = useJobActions();
+  const connection = useConnection();
+  const user = connection.kind === 'connected' ? connection.status.user : null;
+  const state = jobsStateOf(desktop);
+  const { list, selection } = state;
+  const structure = useStore(list.structure);
+  const selectedIds = useSyncExternalStore(selection.subscribe, selection.selected);
+  const [menu, setMenu] = useState<OpenMenu | null>(null);
+  const [selecting, setSelecting] = useState(false);
+  const searchInput = useRef<HTMLInputElement>(null);
+  const control = useRef<TableControl | null>(null);
+
+  const view = useMemo(() => parseJobsView(query), [query]);
+  const [searchText, setSearchText] = useState(view.search);
+  const [appliedSearch, setAppliedSearch] = useState(view.search);
+  // The address changed by itself (back, a link): the box follows.
+  if (view.search !== appliedSearch) {
+    setAppliedSearch(view.search);
+    setSearchText(view.search);
+  }
+
+  const show = useCallback((next: JobsView) => {
+    setAppliedSearch(next.search);
+    replaceRoute({ page: 'jobs', query: formatJobsView(next) });
+  }, []);
+  const latestView = useRef(view);
+  useEffect(() => {
+    latestView.current = view;
+  });
+  const applySearch = useDebouncedCallback((text: string) => {
+    show({ ...latestView.current, search: text });
+  }, searchDelayMs);
+  const onSearch = (text: string) => {
+    setSearchText(text);
+    if (text === '') show({ ...view, search: '' });
+    else applySearch(text);
+  };
+
+  useEffect(() => list.attach(), [list]);
+  useEffect(() => {
+    list.setQuery({ filter: filterOf(view, user, Date.now()), sort: sortOf(view) });
+  }, [list, view, user]);
+
+  const rowsOf = useCallback(
+    (ids: readonly string[]) => ids.flatMap((id) => desktop.jobs.get(id) ?? []),
+    [desktop],
+  );
+  const targets = (): readonly JobSummary[] => {
+    if (selection.count() > 0) return rowsOf(selection.selected());
+    const active = selection.active();
+    return active === null || list.structure.get().lineOf(active) < 0 ? [] : rowsOf([active]);
+  };
+
+  const stopRows = useCallback(
+    (rows: readonly JobSummary[]) => {
+      void stop(rows).then((done) => {
+        if (done) selection.clear();
+      });
+    },
+    [stop, selection],
+  );
+  const runRows = useCallback(
+    (rows: readonly JobSummary[]) => {
+      void runAgain(rows).then((done) => {
+        if (done) selection.clear();
+      });
+    },
+    [runAgain, selection],
+  );
+  const openJob = useCallback(
+    (id: string) => {
+      selection.setActive(id);
+      navigate(jobRoute(id));
+    },
+    [selection],
+  );
+  const edit = useCallback((row: JobSummary) => {
+    navigate(newJobRoute(row.id, 'edit'));
+  }, []);
+  const openMenu = useCallback(
+    (id: string, x: number, y: number) => {
+      if (!selection.isSelected(id)) selection.setActive(id);
+      setMenu({ rows: rowsOf(selection.isSelected(id) ? selection.selected() : [id]), x, y });
+    },
+    [rowsOf, selection],
+  );
+
+  const handlers = useMemo<RowHandlers>(
+    () => ({
+      open: openJob,
+      toggleChildren(id) {
+        selection.setActive(id);
+        list.toggle(id);
+      },
+      select(id, how) {
+        if (how === 'toggle') selection.toggle(id);
+        else selection.extendTo(id, (from, to) => idsBetween(list.structure.get(), from, to));
+        control.current?.focus();
+      },
+      stop(id) {
+        stopRows(rowsOf([id]));
+      },
+      runAgain(id) {
+        runRows(rowsOf([id]));
+      },
+      menu: openMenu,
+    }),
+    [list, selection, openJob, openMenu, rowsOf, stopRows, runRows],
+  );
+
+  const selectAll = () => {
+    if (selecting) return;
+    setSelecting(true);
+    list
+      .allIds()
+      .then(
+        (ids) => {
+          selection.set(ids);
+          if ((list.structure.get().total ?? 0) > mostSelected) {
+            toast({ tone: 'info', text: words.selectedAtMost(mostSelected) });
+          }
+        },
+        (error: unknown) => {
+          toast({ tone: 'error', text: asRefusal(error).message });
+        },
+      )
+      .finally(() => {
+        setSelecting(false);
+      });
+  };
+
+  useJobsKeys({
+    state,
+    control,
+    targets,
+    open: openJob,
+    stop: stopRows,
+    runAgain: runRows,
+    edit,
+    selectAll,
+    focusSearch() {
+      searchInput.current?.focus();
+      searchInput.current?.select();
+    },
+    clearSearch() {
+      if (searchText === '') return false;
+      onSearch('');
+      return true;
+    },
+    menu: openMenu,
+  });
+
+  const onSort = useCallback(
+    (key: JobSort['key']) => {
+      const now = sortOf(latestView.current);
+      const descending = now.key === key ? !now.descending : key !== 'name' && key !== 'state';
+      show({ ...latestView.current, sort: { key, descending } });
+    },
+    [show],
+  );
+  const onControl = useCallback((value: TableControl) => {
+    control.current = value;
+  }, []);
+
+  const selectedRows = rowsOf(selectedIds);
+  const failedWhole = structure.error !== null && structure.total === null;
+  const empty = structure.total === 0 && structure.error === null;
+  return (
+    <>
+      <PageHeader
+        title={words.title}
+        aside={
+          structure.total === null ? null : (
+            <span className="iris-muted" role="status">
+              {isNarrowed(view) ? words.totalFound(structure.total) : words.total(structure.total)}
+            </span>
+          )
+        }
+        actions={
+          <>
+            <SearchBox
+              value={searchText}
+              inputRef={searchInput}
+              onChange={onSearch}
+              onLeave={() => {
+                applySearch.flush();
+                control.current?.focus();
+              }}
+            />
+            <Button
+              leftSection={<Icon name="plus" size={14} />}
+              onClick={() => {
+                navigate(newJobRoute());
+              }}
+            >
+              {common.newJob}
+            </Button>
+          </>
+        }
+      />
+      {selectedIds.length > 0 || selecting ? (
+        <SelectionBar
+          count={selectedIds.length}
+          busy={selecting}
+          stoppable={selectedRows.filter(canStop).length}
+          endable={selectedRows.filter(canRunAgain).length}
+          onStop={() => {
+            stopRows(selectedRows);
+          }}
+          onRunAgain={() => {
+            runRows(selectedRows);
+          }}
+          onClear={() => {
+            selection.clear();
+          }}
+        />
+      ) : (
+        <FilterBar view={view} user={user} onChange={show} />
+      )}
+      {structure.total === null && !failedWhole ? <LoadingNote /> : null}
+      {structure.error !== null ? (
+        <ErrorState
+          what={failedWhole ? words.what : words.refreshWhat}
+          refusal={structure.error}
+          onRetry={() => {
+            list.refresh();
+          }}
+        />
+      ) : null}
+      {failedWhole ? null : empty ? (
+        <NoJobs view={view} onShowAll={() => onSearchReset(setSearchText, show)} />
+      ) : (
+        <JobTable
+          state={state}
+          sort={sortOf(view)}
+          showEnd={showsEnded(view)}
+          handlers={handlers}
+          queryKey={query}
+          onSort={onSort}
+          onControl={onControl}
+        />
+      )}
+      {menu === null ? null : (
+        <RowMenu
+          rows={menu.rows}
+          at={menu}
+          onClose={() => {
+            setMenu(null);
+            control.current?.focus();
+          }}
+          onOpen={(row) => {
+            openJob(row.id);
+          }}
+          onStop={stopRows}
+          onRunAgain={runRows}
+          onEdit={edit}
+        />
+      )}
+    </>
+  );
+}
+
+function onSearchReset(setSearchText: (text: string) => void, show: (view: JobsView) => void): void {
+  setSearchText('');
+  show(wholeView);
+}
+
+function NoJobs({ view, onShowAll }: { readonly view: JobsView; onShowAll(): void }) {
+  if (isNarrowed(view)) {
+    return (
+      <EmptyState
+        icon="filter"
+        title={words.nothingFoundTitle}
+        action={
+          <Button variant="default" onClick={onShowAll}>
+            {words.showAll}
+          </Button>
+        }
+      >
+        {isFlat(view) ? words.nothingFoundBody : words.nothingFiltered}
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon="list"
+      title={words.emptyTitle}
+      example={words.emptyExample}
+      action={
+        <Button
+          onClick={() => {
+            navigate(newJobRoute());
+          }}
+        >
+          {common.newJob}
+        </Button>
+      }
+    >
+      {words.emptyBody}
+    </EmptyState>
+  );
 }

@@ -1,0 +1,162 @@
+/** Stop and Run again with their one question, their outcome and their errors: the same from the list, a job's page and the palette. */
+import { useMemo } from 'react';
+import { jobRoute, navigate } from '../app/router.js';
+import type { JobSummary } from '../../core/contract/views.js';
+import { canRunAgain, canStop } from '../state/job-actions.js';
+import { useDesktop } from '../state/desktop-context.js';
+import { asRefusal } from '../state/hooks.js';
+import { jobs as words } from '../strings/jobs.js';
+import { useConfirm } from './confirm.js';
+import { useToast } from './toasts.js';
+
+export interface JobActionFunctions {
+  /** Asks once, then stops those that have not ended. Resolves true when the command was given. */
+  stop(rows: readonly JobSummary[]): Promise<boolean>;
+  /** Runs ended jobs again; asks only when there are several. Resolves true when the command was given. */
+  runAgain(rows: readonly JobSummary[]): Promise<boolean>;
+}
+
+const mostNamed = 5;
+
+function namesOf(rows: readonly JobSummary[]): string {
+  const names = rows.slice(0, mostNamed).map((row) => row.name);
+  return rows.length > mostNamed
+    ? words.namesMore(names.join(', '), rows.length - mostNamed)
+    : names.join(', ');
+}
+
+function ranMs(row: JobSummary, nowMs: number): number | null {
+  return row.startedAtMs === null ? null : Math.max(0, nowMs - row.startedAtMs);
+}
+
+export function stopQuestion(
+  rows: readonly JobSummary[],
+  nowMs: number,
+): { title: string; body: string; action: string } {
+  const first = rows[0];
+  const ran = rows.flatMap((row) => ranMs(row, nowMs) ?? []);
+  const longest = ran.length === 0 ? null : Math.max(...ran);
+  if (rows.length === 1 && first !== undefined) {
+    const body = longest === null ? words.stopBodyWaiting : words.stopBodyRan(longest);
+    return {
+      title: words.stopTitle(first.name),
+      body: first.childCount > 0 ? `${body} ${words.stopBodyChildren(first.childCount)}` : body,
+      action: words.stopMany(1),
+    };
+  }
+  return {
+    title: words.stopTitleMany(rows.length),
+    body: words.stopBodyMany(namesOf(rows), longest),
+    action: words.stopMany(rows.length),
+  };
+}
+
+export function useJobActions(): JobActionFunctions {
+  const { actions } = useDesktop();
+  const confirm = useConfirm();
+  const toast = useToast();
+
+  return useMemo<JobActionFunctions>(
+    () => ({
+      async stop(rows) {
+        const targets = rows.filter(canStop);
+        if (targets.length === 0) {
+          toast({ tone: 'info', text: words.nothingToStop(rows.length) });
+          return false;
+        }
+        if (!(await confirm({ ...stopQuestion(targets, Date.now()), danger: true }))) return false;
+        const name = targets[0]?.name ?? '';
+        try {
+          const results = await actions.stop(targets.map((row) => row.id));
+          const refused = results.flatMap((result) => result.refusal ?? []);
+          const first = refused[0];
+          if (first !== undefined) {
+            toast({
+              tone: 'error',
+              text:
+                targets.length === 1
+                  ? words.stopFailed(name, first.message)
+                  : words.stopFailedMany(refused.length, targets.length, first.message),
+            });
+          }
+          return true;
+        } catch (error) {
+          const { message } = asRefusal(error);
+          toast({
+            tone: 'error',
+            text:
+              targets.length === 1
+                ? words.stopFailed(name, message)
+                : words.stopFailedMany(targets.length, targets.length, message),
+          });
+          return false;
+        }
+      },
+      async runAgain(rows) {
+        const targets = rows.filter(canRunAgain);
+        if (targets.length === 0) {
+          toast({ tone: 'info', text: words.nothingToRun(rows.length) });
+          return false;
+        }
+        if (
+          targets.length > 1 &&
+          !(await confirm({
+            title: words.runTitleMany(targets.length),
+            body: words.runBodyMany(namesOf(targets)),
+            action: words.runAgainMany(targets.length),
+          }))
+        ) {
+          return false;
+        }
+        const name = targets[0]?.name ?? '';
+        try {
+          const results = await actions.runAgain(targets.map((row) => row.id));
+          const refused = results.flatMap((result) => result.refusal ?? []);
+          const made = results.flatMap((result) => result.newId ?? []);
+          const firstRefused = refused[0];
+          const firstMade = made[0];
+          if (firstRefused !== undefined) {
+            toast({
+              tone: 'error',
+              text:
+                targets.length === 1
+                  ? words.runFailed(name, firstRefused.message)
+                  : words.runFailedMany(refused.length, targets.length, firstRefused.message),
+            });
+          }
+          if (firstMade !== undefined) {
+            toast({
+              tone: 'info',
+              text:
+                made.length === 1
+                  ? words.runAgainDone(firstMade.slice(firstMade.lastIndexOf('/') + 1))
+                  : words.runAgainDoneMany(made.length),
+              ...(made.length === 1
+                ? {
+                    action: {
+                      label: words.show,
+                      run: () => {
+                        navigate(jobRoute(firstMade));
+                      },
+                    },
+                  }
+                : {}),
+            });
+          }
+          return true;
+        } catch (error) {
+          const { message } = asRefusal(error);
+          toast({
+            tone: 'error',
+            text:
+              targets.length === 1
+                ? words.runFailed(name, message)
+                : words.runFailedMany(targets.length, targets.length, message),
+          });
+          return false;
+        }
+      },
+    }),
+    [actions, confirm, toast],
+  );
+}

@@ -1,0 +1,25 @@
+/** List and selection of one desktop, kept while other pages are shown, so that coming back finds them as they were. */
+import type { Desktop } from '../../state/desktop-context.js';
+import { createJobList, type JobList } from './job-list.js';
+import { createSelection, type Selection } from './selection.js';
+
+export interface JobsState {
+  readonly list: JobList;
+  readonly selection: Selection;
+  /** Where the list was scrolled to. */
+  scrollTop: number;
+}
+
+const states = new WeakMap<Desktop, JobsState>();
+
+export function jobsStateOf(desktop: Desktop): JobsState {
+  const known = states.get(desktop);
+  if (known !== undefined) return known;
+  const made: JobsState = {
+    list: createJobList({ call: desktop.host.call, jobs: desktop.jobs }),
+    selection: createSelection(),
+    scrollTop: 0,
+  };
+  states.set(desktop, made);
+  return made;
+}

@@ -1,0 +1,104 @@
+/** What can be done with one job, or with the selection it belongs to, at the pointer. */
+import { Menu } from '@mantine/core';
+import type { JobSummary } from '../../../core/contract/views.js';
+import { Icon } from '../../components/icon.js';
+import { KeyHint } from '../../components/key-hint.js';
+import { canRunAgain, canStop } from '../../state/job-actions.js';
+import { common } from '../../strings/common.js';
+import { jobs as words } from '../../strings/jobs.js';
+
+export interface RowMenuProps {
+  readonly rows: readonly JobSummary[];
+  readonly at: { readonly x: number; readonly y: number };
+  onClose(): void;
+  onOpen(row: JobSummary): void;
+  onStop(rows: readonly JobSummary[]): void;
+  onRunAgain(rows: readonly JobSummary[]): void;
+  onEdit(row: JobSummary): void;
+}
+
+export function RowMenu({ rows, at, onClose, onOpen, onStop, onRunAgain, onEdit }: RowMenuProps) {
+  const single = rows.length === 1 ? rows[0] : undefined;
+  const stoppable = rows.filter(canStop);
+  const ended = rows.filter(canRunAgain);
+  return (
+    <Menu
+      opened
+      position="bottom-start"
+      offset={2}
+      returnFocus
+      onChange={(opened) => {
+        if (!opened) onClose();
+      }}
+    >
+      <Menu.Target>
+        <span style={{ position: 'fixed', left: at.x, top: at.y, width: 1, height: 1 }} />
+      </Menu.Target>
+      <Menu.Dropdown>
+        {single === undefined ? null : (
+          <Menu.Item
+            leftSection={<Icon name="arrow" size={14} />}
+            rightSection={<KeyHint keys="Enter" />}
+            onClick={() => {
+              onOpen(single);
+            }}
+          >
+            {common.open}
+          </Menu.Item>
+        )}
+        {stoppable.length === 0 ? null : (
+          <Menu.Item
+            leftSection={<Icon name="stop" size={14} />}
+            rightSection={<KeyHint keys="x" />}
+            onClick={() => {
+              onStop(stoppable);
+            }}
+          >
+            {words.stopMany(stoppable.length, rows.length)}
+          </Menu.Item>
+        )}
+        {ended.length === 0 ? null : (
+          <Menu.Item
+            leftSection={<Icon name="rerun" size={14} />}
+            rightSection={<KeyHint keys="r" />}
+            onClick={() => {
+              onRunAgain(ended);
+            }}
+          >
+            {words.runAgainMany(ended.length, rows.length)}
+          </Menu.Item>
+        )}
+        {single === undefined ? null : (
+          <>
+            <Menu.Item
+              leftSection={<Icon name="edit" size={14} />}
+              rightSection={<KeyHint keys="e" />}
+              onClick={() => {
+                onEdit(single);
+              }}
+            >
+              {common.editAndRun}
+            </Menu.Item>
+            <Menu.Divider />
+            <Menu.Item
+              leftSection={<Icon name="copy" size={14} />}
+              onClick={() => {
+                void navigator.clipboard.writeText(single.name);
+              }}
+            >
+              {common.copyName}
+            </Menu.Item>
+            <Menu.Item
+              leftSection={<Icon name="copy" size={14} />}
+              onClick={() => {
+                void navigator.clipboard.writeText(single.id);
+              }}
+            >
+              {common.copyId}
+            </Menu.Item>
+          </>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,71 @@
+/** Which rows are selected, and which one the keys act on. Rows listen, each to its own part. */
+export interface Selection {
+  isSelected(id: string): boolean;
+  selected(): readonly string[];
+  count(): number;
+  active(): string | null;
+  /** Moves the keys' row; the start of a range moves along unless `extend`. */
+  setActive(id: string | null): void;
+  toggle(id: string): void;
+  set(ids: Iterable<string>): void;
+  /** Selects from the range's start to `id`, in the order given by `between`. */
+  extendTo(id: string, between: (from: string, to: string) => readonly string[]): void;
+  clear(): void;
+  subscribe(listener: () => void): () => void;
+}
+
+export function createSelection(): Selection {
+  let ids: ReadonlySet<string> = new Set();
+  let list: readonly string[] = [];
+  let active: string | null = null;
+  let rangeStart: string | null = null;
+  const listeners = new Set<() => void>();
+
+  function change(next: ReadonlySet<string>): void {
+    ids = next;
+    list = [...next];
+    notify();
+  }
+
+  function notify(): void {
+    for (const listener of [...listeners]) listener();
+  }
+
+  return {
+    isSelected: (id) => ids.has(id),
+    selected: () => list,
+    count: () => ids.size,
+    active: () => active,
+    setActive(id) {
+      rangeStart = id;
+      if (active === id) return;
+      active = id;
+      notify();
+    },
+    toggle(id) {
+      const next = new Set(ids);
+      if (!next.delete(id)) next.add(id);
+      active = id;
+      rangeStart = id;
+      change(next);
+    },
+    set(wanted) {
+      change(new Set(wanted));
+    },
+    extendTo(id, between) {
+      const start = rangeStart ?? id;
+      rangeStart = start;
+      active = id;
+      change(new Set([...ids, ...between(start, id)]));
+    },
+    clear() {
+      if (ids.size > 0) change(new Set());
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+  };
+}

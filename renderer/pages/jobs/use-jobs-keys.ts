@@ -1,0 +1,182 @@
+/** Keys of the list. They act on the selection, or on the active row when nothing is selected. */
+import type { RefObject } from 'react';
+import type { JobSummary } from '../../../core/contract/views.js';
+import { useShortcuts } from '../../components/shortcuts.js';
+import { jobs as words } from '../../strings/jobs.js';
+import { rowElementId } from './job-row.js';
+import type { TableControl } from './job-table.js';
+import type { JobsState } from './jobs-state.js';
+import type { ListStructure } from './list-structure.js';
+
+export interface JobsKeysOptions {
+  readonly state: JobsState;
+  readonly control: RefObject<TableControl | null>;
+  /** Rows the keys act on. */
+  targets(): readonly JobSummary[];
+  open(id: string): void;
+  stop(rows: readonly JobSummary[]): void;
+  runAgain(rows: readonly JobSummary[]): void;
+  edit(row: JobSummary): void;
+  selectAll(): void;
+  focusSearch(): void;
+  clearSearch(): boolean;
+  menu(id: string, x: number, y: number): void;
+}
+
+/** The nearest line that holds a job, going `step` from `line`. */
+function jobLine(structure: ListStructure, line: number, step: 1 | -1): { line: number; id: string } | null {
+  for (let at = line; at >= 0 && at < structure.length; at += step) {
+    const row = structure.rowAt(at);
+    if (row.kind === 'job') return { line: at, id: row.id };
+    // Not fetched yet: it will be there in a moment; going further would skip unseen rows.
+    if (row.kind === 'skeleton') return null;
+  }
+  return null;
+}
+
+/** Ids of the lines from one job to another. */
+export function idsBetween(structure: ListStructure, from: string, to: string): string[] {
+  const a = structure.lineOf(from);
+  const b = structure.lineOf(to);
+  if (a < 0 || b < 0) return [to];
+  const ids: string[] = [];
+  for (let line = Math.min(a, b); line <= Math.max(a, b); line += 1) {
+    const row = structure.rowAt(line);
+    if (row.kind === 'job') ids.push(row.id);
+  }
+  return ids;
+}
+
+export function useJobsKeys(options: JobsKeysOptions): void {
+  const { state, control } = options;
+  const { list, selection } = state;
+
+  const activeLine = (): number => {
+    const id = selection.active();
+    return id === null ? -1 : list.structure.get().lineOf(id);
+  };
+
+  const goTo = (line: number, step: 1 | -1, extend: boolean): void => {
+    const structure = list.structure.get();
+    const found = jobLine(structure, Math.max(0, Math.min(structure.length - 1, line)), step);
+    if (found === null) {
+      control.current?.reveal(Math.max(0, Math.min(structure.length - 1, line)));
+      return;
+    }
+    if (extend) selection.extendTo(found.id, (from, to) => idsBetween(structure, from, to));
+    else selection.setActive(found.id);
+    control.current?.reveal(found.line);
+    control.current?.focus();
+  };
+
+  const move = (by: number, extend = false): void => {
+    const line = activeLine();
+    goTo(line < 0 ? 0 : line + by, by < 0 && line >= 0 ? -1 : 1, extend);
+  };
+
+  const withActive = (run: (id: string) => boolean | void): boolean | void => {
+    const id = selection.active();
+    return id === null || list.structure.get().lineOf(id) < 0 ? false : run(id);
+  };
+
+  useShortcuts(words.keysTitle, [
+    { keys: ['j', 'ArrowDown'], label: words.keyMove, run: () => move(1) },
+    { keys: ['k', 'ArrowUp'], run: () => move(-1) },
+    { keys: 'PageDown', run: () => move(control.current?.pageLines() ?? 10) },
+    { keys: 'PageUp', run: () => move(-(control.current?.pageLines() ?? 10)) },
+    { keys: 'Home', label: words.keyEnds, run: () => goTo(0, 1, false) },
+    { keys: 'End', run: () => goTo(list.structure.get().length - 1, -1, false) },
+    { keys: 'Enter', label: words.keyOpen, run: () => withActive((id) => options.open(id)) },
+    {
+      keys: 'Space',
+      label: words.keySelect,
+      run: () =>
+        withActive((id) => {
+          selection.toggle(id);
+        }),
+    },
+    { keys: ['shift+ArrowDown', 'shift+j'], label: words.keyExtend, run: () => move(1, true) },
+    { keys: ['shift+ArrowUp', 'shift+k'], run: () => move(-1, true) },
+    { keys: 'mod+a', label: words.keyAll, run: () => options.selectAll() },
+    {
+      keys: 'ArrowRight',
+      label: words.keyExpand,
+      run: () =>
+        withActive((id) => {
+          list.toggle(id, true);
+        }),
+    },
+    {
+      keys: 'ArrowLeft',
+      run: () =>
+        withActive((id) => {
+          const structure = list.structure.get();
+          const line = structure.lineOf(id);
+          const row = structure.rowAt(line);
+          if (row.kind !== 'job') return;
+          if (row.open) {
+            list.toggle(id, false);
+            return;
+          }
+          for (let above = line - 1; above >= 0; above -= 1) {
+            const parent = structure.rowAt(above);
+            if (parent.kind === 'job' && parent.depth < row.depth) {
+              goTo(above, -1, false);
+              return;
+            }
+          }
+        }),
+    },
+    {
+      keys: 'x',
+      label: words.keyStop,
+      run: () => {
+        const rows = options.targets();
+        if (rows.length === 0) return false;
+        options.stop(rows);
+        return true;
+      },
+    },
+    {
+      keys: 'r',
+      label: words.keyRun,
+      run: () => {
+        const rows = options.targets();
+        if (rows.length === 0) return false;
+        options.runAgain(rows);
+        return true;
+      },
+    },
+    {
+      keys: 'e',
+      label: words.keyEdit,
+      run: () => {
+        const row = options.targets()[0];
+        if (row === undefined) return false;
+        options.edit(row);
+        return true;
+      },
+    },
+    { keys: '/', label: words.keySearch, run: () => options.focusSearch() },
+    {
+      keys: ['shift+F10', 'ContextMenu'],
+      label: words.keyMenu,
+      run: () =>
+        withActive((id) => {
+          const box = document.getElementById(rowElementId(id))?.getBoundingClientRect();
+          if (box !== undefined) options.menu(id, box.left + 40, box.bottom - 4);
+        }),
+    },
+    {
+      keys: 'Escape',
+      label: words.keyClear,
+      run: () => {
+        if (selection.count() > 0) {
+          selection.clear();
+          return true;
+        }
+        return options.clearSearch();
+      },
+    },
+  ]);
+}

@@ -1,0 +1,126 @@
+/** A short list of jobs, one line each, with the way to all of them. */
+import { memo } from 'react';
+import { formatDuration } from '../../../core/formats/durations.js';
+import type { JobSummary } from '../../../core/contract/views.js';
+import { jobRoute, routeHash } from '../../app/router.js';
+import { Skeleton } from '../../components/feedback.js';
+import { StateBadge } from '../../components/state-badge.js';
+import { TaskBar } from '../../components/task-bar.js';
+import { RelativeTime, RunningFor } from '../../components/time.js';
+import { overview as words } from '../../strings/overview.js';
+import styles from './job-lines.module.css';
+
+/** What the last column shows: how long it has run, since when it waits, or when it ended. */
+export type TimeColumn = 'run' | 'age' | 'end';
+
+export interface JobLinesProps {
+  readonly title: string;
+  readonly rows: readonly JobSummary[];
+  /** How many there are in all; null when that says nothing. */
+  readonly count: number | null;
+  readonly query: string;
+  readonly all: string;
+  readonly empty: string;
+  readonly time: TimeColumn;
+}
+
+export function JobLines({ title, rows, count, query, all, empty, time }: JobLinesProps) {
+  return (
+    <section aria-label={title}>
+      <div className={styles['head']}>
+        <h2>
+          {title}
+          {count === null || count === 0 ? null : (
+            <span className={styles['count']}>{words.count(count)}</span>
+          )}
+        </h2>
+        {rows.length === 0 ? null : (
+          <a className={styles['all']} href={routeHash({ page: 'jobs', query })}>
+            {all}
+          </a>
+        )}
+      </div>
+      {rows.length === 0 ? <p className={styles['empty']}>{empty}</p> : null}
+      <ul className={styles['list']}>
+        {rows.map((row) => (
+          <li key={row.id}>
+            <JobLine job={row} time={time} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Rows arrive whole with every sample; one that is the same as before is not drawn again. */
+const JobLine = memo(
+  function JobLine({ job, time }: { readonly job: JobSummary; readonly time: TimeColumn }) {
+    const reason = job.waiting?.message ?? job.cause?.message;
+    return (
+      <a
+        className={styles['line']}
+        href={routeHash(jobRoute(job.id))}
+        title={`${job.id}\n${job.commandLine}`}
+      >
+        <span className={styles['state']}>
+          <StateBadge state={job.state} />
+        </span>
+        <span className={styles['what']}>
+          <span className={`${styles['name'] ?? ''} iris-ellipsis`}>{job.name}</span>
+          <span
+            className={`${styles['reason'] ?? ''} iris-ellipsis ${reason === undefined ? 'iris-mono' : ''}`}
+            title={reason}
+          >
+            {reason ?? job.commandLine}
+          </span>
+        </span>
+        <span className={styles['tasks']}>
+          {job.numTasks > 1 ? <TaskBar counts={job.taskCounts} total={job.numTasks} /> : null}
+        </span>
+        <span className={styles['time']}>
+          <Time job={job} time={time} />
+        </span>
+      </a>
+    );
+  },
+  (before, after) => before.time === after.time && JSON.stringify(before.job) === JSON.stringify(after.job),
+);
+
+function Time({ job, time }: { readonly job: JobSummary; readonly time: TimeColumn }) {
+  if (time === 'run' && job.startedAtMs !== null) return <RunningFor startedAtMs={job.startedAtMs} />;
+  if (time === 'end' && job.finishedAtMs !== null) {
+    return (
+      <>
+        {job.startedAtMs === null ? null : (
+          <span className="iris-muted">{formatDuration(job.finishedAtMs - job.startedAtMs)}</span>
+        )}
+        <RelativeTime atMs={job.finishedAtMs} long />
+      </>
+    );
+  }
+  return <RelativeTime atMs={job.submittedAtMs} />;
+}
+
+export function JobLinesSkeleton({ title, lines }: { readonly title: string; readonly lines: number }) {
+  return (
+    <section aria-label={title}>
+      <div className={styles['head']}>
+        <h2>{title}</h2>
+      </div>
+      {Array.from({ length: lines }, (_item, index) => (
+        <div key={index} className={styles['line']}>
+          <span className={styles['state']}>
+            <Skeleton width={72} />
+          </span>
+          <span className={styles['what']}>
+            <Skeleton width={100 + ((index * 47) % 80)} />
+          </span>
+          <span className={styles['tasks']} />
+          <span className={styles['time']}>
+            <Skeleton width={40} />
+          </span>
+        </div>
+      ))}
+    </section>
+  );
+}

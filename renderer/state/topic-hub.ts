@@ -1,0 +1,83 @@
+/** One subscription a topic and filter, however many components show it; the second one has its value at once. */
+import type { TopicFilter, TopicName, TopicSnapshot } from '../../core/contract/api.js';
+import type { Refusal } from '../../core/contract/errors.js';
+import type { Host } from './host.js';
+import { foldTopic } from './topics.js';
+
+export type TopicState<T extends TopicName> =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'live'; readonly value: TopicSnapshot<T> }
+  | { readonly kind: 'ended'; readonly refusal: Refusal };
+
+export interface SharedTopic<T extends TopicName> {
+  get(): TopicState<T>;
+  subscribe(listener: () => void): () => void;
+}
+
+export interface TopicHub {
+  shared<T extends TopicName>(topic: T, filter: TopicFilter<T>): SharedTopic<T>;
+}
+
+const loading = { kind: 'loading' } as const;
+
+function createShared<T extends TopicName>(
+  host: Pick<Host, 'subscribe'>,
+  topic: T,
+  filter: TopicFilter<T>,
+): SharedTopic<T> {
+  let state: TopicState<T> = loading;
+  let stop: (() => void) | null = null;
+  const listeners = new Set<() => void>();
+  const set = (next: TopicState<T>) => {
+    state = next;
+    for (const listener of [...listeners]) listener();
+  };
+  return {
+    get: () => state,
+    subscribe(listener) {
+      listeners.add(listener);
+      stop ??= host.subscribe(topic, filter, {
+        snapshot(value) {
+          set({ kind: 'live', value });
+        },
+        delta(delta) {
+          if (state.kind === 'live') set({ kind: 'live', value: foldTopic(topic, state.value, delta) });
+        },
+        ended(reason) {
+          set({ kind: 'ended', refusal: reason });
+        },
+      });
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0) return;
+        stop?.();
+        stop = null;
+        state = loading;
+      };
+    },
+  };
+}
+
+export function createTopicHub(host: Pick<Host, 'subscribe'>): TopicHub {
+  // One map a topic keeps its type. Entries without listeners are a few bytes; log and job filters are many over a long time.
+  const made: { [T in TopicName]?: Map<string, SharedTopic<T>> } = {};
+  const most = 200;
+  return {
+    shared<T extends TopicName>(topic: T, filter: TopicFilter<T>): SharedTopic<T> {
+      const map: Map<string, SharedTopic<T>> = made[topic] ?? new Map<string, SharedTopic<T>>();
+      Object.assign(made, { [topic]: map });
+      const key = JSON.stringify(filter);
+      const known = map.get(key);
+      if (known !== undefined) return known;
+      if (map.size >= most) {
+        for (const [oldKey, old] of map) {
+          if (map.size < most) break;
+          if (old.get().kind === 'loading') map.delete(oldKey);
+        }
+      }
+      const shared = createShared(host, topic, filter);
+      map.set(key, shared);
+      return shared;
+    },
+  };
+}

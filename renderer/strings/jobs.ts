@@ -1,0 +1,123 @@
+/** Strings of the Jobs page and of stopping and running jobs again. */
+import { formatDuration } from '../../core/formats/durations.js';
+import { countJobs, formatCount } from './common.js';
+
+const them = (count: number, one: string, many: string): string => (count === 1 ? one : many);
+
+export const jobs = {
+  title: 'Jobs',
+  listLabel: 'Jobs',
+  // Filter
+  filterLabel: 'Filter jobs',
+  search: 'Search name or command',
+  clearSearch: 'Clear the search',
+  all: 'All',
+  running: 'Running',
+  waiting: 'Waiting',
+  failedToday: 'Failed today',
+  ended: 'Ended',
+  mine: 'Mine',
+  mineHint: (user: string): string => `Only jobs of ${user}`,
+  state: 'State',
+  stateFilter: 'Show jobs in these states',
+  stateAny: 'Any state',
+  stateCount: (count: number): string => `State: ${count}`,
+  total: (count: number): string => countJobs(count),
+  totalFound: (count: number): string => `${countJobs(count)} found`,
+  // Columns
+  select: 'Selected',
+  name: 'Name',
+  tasks: 'Tasks',
+  gpu: 'GPU',
+  age: 'Age',
+  endedColumn: 'Ended',
+  duration: 'Run time',
+  where: 'Where',
+  sortBy: (column: string): string => `Sort by ${column.toLowerCase()}`,
+  // Rows
+  selectRow: (name: string): string => `Select ${name}`,
+  openChildren: (name: string): string => `Show the child jobs of ${name}`,
+  closeChildren: (name: string): string => `Hide the child jobs of ${name}`,
+  loadingChildren: 'Loading child jobs',
+  moreChildren: (count: number): string => `Show ${formatCount(count)} more`,
+  childrenWhat: 'The child jobs',
+  failedTasks: (count: number): string => `${formatCount(count)} failed`,
+  stopping: 'Stopping',
+  tasksDone: (done: number, all: number): string => `${formatCount(done)}/${formatCount(all)}`,
+  tasksHint: (parts: string): string => `Tasks: ${parts}`,
+  oneTask: '1 task',
+  actions: (name: string): string => `Actions for ${name}`,
+  moreActions: 'More actions',
+  // Selection
+  selected: (count: number): string => `${formatCount(count)} selected`,
+  clearSelection: 'Clear selection',
+  selecting: 'Selecting all',
+  selectedAtMost: (count: number): string =>
+    `Selected the first ${formatCount(count)}; narrow the filter for the others.`,
+  /** `of`: how many are selected; of several the number that can be stopped is said. */
+  stopMany: (count: number, of: number = count): string => (of === 1 ? 'Stop' : `Stop ${countJobs(count)}`),
+  runAgainMany: (count: number, of: number = count): string =>
+    of === 1 ? 'Run again' : `Run ${countJobs(count)} again`,
+  nothingToStop: (count: number): string =>
+    them(
+      count,
+      'It has ended; there is nothing to stop.',
+      'All of these have ended; there is nothing to stop.',
+    ),
+  nothingToRun: (count: number): string =>
+    them(
+      count,
+      'It has not ended yet. Run again works on ended jobs.',
+      'None of these has ended yet. Run again works on ended jobs.',
+    ),
+  // Confirmation
+  stopTitle: (name: string): string => `Stop ${name}?`,
+  stopTitleMany: (count: number): string => `Stop ${countJobs(count)}?`,
+  stopBodyRan: (ms: number): string => `It has run ${formatDuration(ms)}. Its log and results stay.`,
+  stopBodyWaiting: 'It has not started yet.',
+  stopBodyMany: (names: string, longestMs: number | null): string =>
+    longestMs === null
+      ? `${names}. None has started yet.`
+      : `${names}. The longest has run ${formatDuration(longestMs)}. Their logs and results stay.`,
+  stopBodyChildren: (count: number): string =>
+    `${them(count, 'Its child job stops', `Its ${formatCount(count)} child jobs stop`)} with it.`,
+  runTitleMany: (count: number): string => `Run ${countJobs(count)} again?`,
+  runBodyMany: (names: string): string =>
+    `${names}. Each starts as a new job under a new suffix; the old ones stay.`,
+  namesMore: (names: string, more: number): string => `${names} and ${formatCount(more)} more`,
+  // Outcome
+  stopFailed: (name: string, message: string): string => `${name} was not stopped: ${message}`,
+  stopFailedMany: (failed: number, all: number, message: string): string =>
+    `${formatCount(failed)} of ${formatCount(all)} jobs were not stopped. The first: ${message}`,
+  runFailed: (name: string, message: string): string => `${name} was not run again: ${message}`,
+  runFailedMany: (failed: number, all: number, message: string): string =>
+    `${formatCount(failed)} of ${formatCount(all)} jobs were not run again. The first: ${message}`,
+  runAgainDone: (name: string): string => `${name} submitted`,
+  runAgainDoneMany: (count: number): string => `${countJobs(count)} submitted`,
+  show: 'Show',
+  // Empty
+  emptyTitle: 'No jobs yet',
+  emptyBody: 'Every job you launch is listed here: whether it runs, waits or has ended, and why.',
+  emptyExample: 'irisctl job run --gpu 1 -- python train.py',
+  nothingFoundTitle: 'No job matches',
+  nothingFoundBody: 'No job has all of these words in its name or command and passes the filter.',
+  nothingFiltered: 'No job passes this filter.',
+  showAll: 'Show all jobs',
+  what: 'The list of jobs',
+  refreshWhat: 'The newest state of the list',
+  // Keys
+  keysTitle: 'Jobs list',
+  keyMove: 'Next and previous job',
+  keyOpen: 'Open',
+  keySelect: 'Select',
+  keyExtend: 'Extend the selection',
+  keyAll: 'Select all',
+  keyStop: 'Stop',
+  keyRun: 'Run again',
+  keyEdit: 'Edit and run',
+  keySearch: 'Search',
+  keyExpand: 'Show and hide child jobs',
+  keyEnds: 'First and last job',
+  keyMenu: 'Actions of the job',
+  keyClear: 'Clear selection, then search',
+} as const;
