@@ -6,6 +6,9 @@ import type { Draft } from './draft.js';
 import type { Attempt } from './entities.js';
 import { controllerActor } from './settle.js';
 
+/** A number of GPUs above this that no machine has may be a model (`4090`): then it means one card of that model. */
+export const maxGpuCount = 16;
+
 export interface Assignment {
   readonly taskId: string;
   readonly workerId: string;
@@ -37,7 +40,7 @@ export function assign(draft: Draft, assignment: Assignment): Result<Attempt> {
     return moved(`is ${task.state}, not PENDING.`);
   if (draft.attempt(uid) !== undefined) return refuse('INTERNAL', `${taskId}: attempt uid ${uid} is taken.`);
   if (draft.attemptsOf(taskId).some(holdsCapacity)) return moved('an earlier attempt is not verified gone.');
-  const { cpuMillicores, memoryBytes, gpuCount } = job.spec;
+  const { cpuMillicores, memoryBytes, gpuCount, gpuVariant } = job.spec;
   const used = draft.used(workerId);
   if (worker !== null) {
     if (!worker.healthy) return moved(`${workerId} is not healthy.`);
@@ -45,7 +48,8 @@ export function assign(draft: Draft, assignment: Assignment): Result<Attempt> {
       return moved(`${workerId} has not enough processors free.`);
     if (used.memoryBytes + memoryBytes > worker.memoryBytes)
       return moved(`${workerId} has not enough memory free.`);
-    if (new Set(devices).size !== devices.length || devices.length < Math.min(gpuCount, 1)) {
+    const isModel = gpuVariant === null && gpuCount > maxGpuCount && devices.length === 1;
+    if (new Set(devices).size !== devices.length || (devices.length !== gpuCount && !isModel)) {
       return moved(`asks for ${gpuCount} GPUs, was given ${devices.length}.`);
     }
   }

@@ -1,8 +1,6 @@
 /** GPU models as people ask for them: the exact variant, or a shorter form that matches one of the variants there are. */
 import type { JobSpec } from '../contract/job-request.js';
-
-/** A number of GPUs above this is first tried as a model (`4090`), which no machine has as a count. */
-export const maxGpuCount = 16;
+import { maxGpuCount } from '../model/assign.js';
 
 export interface GpuCard {
   readonly uuid: string;
