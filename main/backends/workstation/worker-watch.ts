@@ -2,15 +2,19 @@
 import os from 'node:os';
 import type { GpuView } from '../../../core/contract/views.js';
 import type { JobSpec } from '../../../core/contract/job-request.js';
-import { formatSize } from '../../../core/formats/sizes.js';
+import { infeasibleFields } from '../../../core/scheduling/feasible.js';
 import type { WorkerObservation } from '../backend.js';
-import { noTool, type GpuReading } from '../../machine/gpus.js';
+import { createGpuReader, type GpuReader, type GpuReading } from '../../machine/gpus.js';
 import { MachineSampler } from '../../machine/machine.js';
 
 export interface WorkerWatchOptions {
   readonly workerId: string;
   readonly attemptsFolder: string;
   readonly nowMs: () => number;
+  /** nvidia-smi of this machine unless told. */
+  readonly gpuReader?: GpuReader | undefined;
+  /** Whether a process is one of ours: then its card is not busy by others. */
+  readonly isOwn: (pid: number) => boolean;
   readonly onWorkers: (workers: readonly WorkerObservation[]) => void;
 }
 
@@ -20,7 +24,8 @@ const idleMs = 60_000;
 export class WorkerWatch {
   private readonly sampler: MachineSampler;
   private observation: WorkerObservation;
-  private reading: GpuReading = noTool;
+  private readonly reader: GpuReader;
+  private reading: GpuReading;
   private timer: NodeJS.Timeout | null = null;
   private looked = false;
   private closed = false;
@@ -31,13 +36,16 @@ export class WorkerWatch {
       { path: os.homedir(), purpose: 'home folder' },
       { path: '/', purpose: 'system' },
     ]);
+    this.reader = options.gpuReader ?? createGpuReader({ nowMs: options.nowMs });
+    this.reading = { gpus: [], note: 'not looked at yet' };
     this.observation = this.observe();
   }
 
-  start(): Promise<void> {
+  /** Resolves when the cards were looked at once, so that the first placement knows them. */
+  async start(): Promise<void> {
     this.schedule();
+    await this.readGpus();
     this.sample();
-    return Promise.resolve();
   }
 
   last(): readonly WorkerObservation[] {
@@ -51,7 +59,10 @@ export class WorkerWatch {
   watch(on: boolean): void {
     if (this.looked === on) return;
     this.looked = on;
-    if (on) this.sample();
+    if (on) {
+      this.sample();
+      this.tick();
+    }
     this.schedule();
   }
 
@@ -62,23 +73,17 @@ export class WorkerWatch {
 
   /** Null, or one sentence with what was asked for and what there is. */
   feasible(spec: JobSpec): string | null {
-    const { cpuMillicores, memoryBytes, gpus, hostname, gpuNote } = this.observation;
-    if (spec.cpuMillicores > cpuMillicores) {
-      return `cpu: ${spec.cpuMillicores / 1000} cores are asked for; ${hostname} has ${cpuMillicores / 1000}.`;
-    }
-    if (spec.memoryBytes > memoryBytes) {
-      return `memory: ${formatSize(spec.memoryBytes)} are asked for; ${hostname} has ${formatSize(memoryBytes)}.`;
-    }
-    if (spec.gpuCount === 0) return null;
-    const fitting = spec.gpuVariant === null ? gpus : gpus.filter((gpu) => gpu.variant === spec.gpuVariant);
-    if (spec.gpuCount <= fitting.length) return null;
-    const there = gpus.length === 0 ? (gpuNote ?? 'none') : gpus.map((gpu) => gpu.variant).join(', ');
-    return `gpu: ${spec.gpuCount}${spec.gpuVariant === null ? '' : ` of ${spec.gpuVariant}`} are asked for; ${hostname} has: ${there}.`;
+    const fields = infeasibleFields(spec, [this.observation]);
+    if (fields.length === 0) return null;
+    const said = fields.map(
+      ({ field, value, expected }) => `${field}: ${value} asked for, there is ${expected}`,
+    );
+    return `${this.observation.hostname} could never run it. ${said.join('; ')}.`;
   }
 
   private schedule(): void {
     if (this.timer !== null) clearInterval(this.timer);
-    this.timer = this.closed ? null : setInterval(() => this.sample(), this.looked ? lookedAtMs : idleMs);
+    this.timer = this.closed ? null : setInterval(() => this.tick(), this.looked ? lookedAtMs : idleMs);
     this.timer?.unref();
   }
 
@@ -86,6 +91,15 @@ export class WorkerWatch {
     if (this.closed) return;
     this.observation = this.observe();
     this.options.onWorkers([this.observation]);
+  }
+
+  /** The tool may take seconds, or hang: what was read last stands until it answers. */
+  private async readGpus(): Promise<void> {
+    this.reading = await this.reader.read(this.options.isOwn);
+  }
+
+  private tick(): void {
+    void this.readGpus().then(() => this.sample());
   }
 
   private observe(): WorkerObservation {

@@ -13,7 +13,8 @@ import type {
 } from '../backend.js';
 import { LogGrowth } from '../../logs/growth.js';
 import { readRange } from '../../logs/log-file.js';
-import { createProcessView, type ProcessView } from '../../machine/processes.js';
+import type { GpuReader } from '../../machine/gpus.js';
+import { attemptOf, createProcessView, type ProcessView } from '../../machine/processes.js';
 import type { AttemptEntry } from './process/attempt-entry.js';
 import { findGroupRoots, type GroupRoots } from './process/control-groups.js';
 import { messageOf } from './process/error-code.js';
@@ -39,6 +40,7 @@ export interface WorkstationOptions {
   /** For tests: how processes look, and which control groups there are. */
   readonly processes?: ProcessView;
   readonly groups?: GroupRoots;
+  readonly gpuReader?: GpuReader;
   readonly launcher?: LauncherCommand;
 }
 
@@ -71,6 +73,11 @@ class WorkstationBackend implements Backend {
       workerId: options.workerId ?? os.hostname(),
       attemptsFolder: options.attemptsFolder,
       nowMs: options.nowMs,
+      gpuReader: options.gpuReader,
+      isOwn: (pid) => {
+        const uid = attemptOf(pid);
+        return uid !== null && this.runtime.entry(uid) !== undefined;
+      },
       onWorkers: (workers) => this.listener?.workers(workers),
     });
     this.runtime = new ProcessRuntime({
