@@ -4,7 +4,11 @@ import { channels } from './channels.js';
 import { senderFault, type SenderRule } from './sender.js';
 
 /** Returns the function that ends it. */
-export function onPageListening(rule: SenderRule, log: (line: string) => void, listens: () => void): () => void {
+export function onPageListening(
+  rule: SenderRule,
+  log: (line: string) => void,
+  listens: () => void,
+): () => void {
   const handler = (event: IpcMainEvent) => {
     const fault = senderFault(event, rule);
     if (fault === null) listens();

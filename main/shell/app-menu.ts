@@ -23,7 +23,17 @@ export function setAppMenu(actions: MenuActions, platform: NodeJS.Platform, devT
       ? [
           {
             label: 'Iris Desktop',
-            submenu: [about, { type: 'separator' }, { role: 'services' }, { type: 'separator' }, { role: 'hide' }, { role: 'hideOthers' }, { role: 'unhide' }, { type: 'separator' }, quit],
+            submenu: [
+              about,
+              { type: 'separator' },
+              { role: 'services' },
+              { type: 'separator' },
+              { role: 'hide' },
+              { role: 'hideOthers' },
+              { role: 'unhide' },
+              { type: 'separator' },
+              quit,
+            ],
           } satisfies MenuItemConstructorOptions,
         ]
       : []),
@@ -32,7 +42,12 @@ export function setAppMenu(actions: MenuActions, platform: NodeJS.Platform, devT
       submenu: [
         { label: 'New job', accelerator: 'CmdOrCtrl+N', click: actions.newJob },
         // The page has the key itself, so that it works the same in a browser.
-        { label: 'Command palette', accelerator: 'CmdOrCtrl+K', registerAccelerator: false, click: actions.palette },
+        {
+          label: 'Command palette',
+          accelerator: 'CmdOrCtrl+K',
+          registerAccelerator: false,
+          click: actions.palette,
+        },
         { type: 'separator' },
         { role: 'close', label: 'Close window' },
         ...(mac ? [] : [quit]),
@@ -42,7 +57,9 @@ export function setAppMenu(actions: MenuActions, platform: NodeJS.Platform, devT
     {
       label: 'View',
       submenu: [
-        ...(devTools ? [{ role: 'reload' } as const, { role: 'toggleDevTools' } as const, { type: 'separator' } as const] : []),
+        ...(devTools
+          ? [{ role: 'reload' } as const, { role: 'toggleDevTools' } as const, { type: 'separator' } as const]
+          : []),
         { role: 'resetZoom' },
         { role: 'zoomIn' },
         { role: 'zoomOut' },

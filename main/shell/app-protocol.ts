@@ -12,7 +12,10 @@ export const crashPageUrl = `${appOrigin}/-/crashed`;
 /** Must be called before the app is ready. Standard and secure: relative URLs, own origin and storage work as on https. */
 export function registerAppScheme(): void {
   protocol.registerSchemesAsPrivileged([
-    { scheme: appScheme, privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true } },
+    {
+      scheme: appScheme,
+      privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true },
+    },
   ]);
 }
 

@@ -10,7 +10,10 @@ export interface StartArguments {
   readonly noSandbox: boolean;
 }
 
-export function parseArguments(argv: readonly string[], env: Readonly<Record<string, string | undefined>> = {}): StartArguments {
+export function parseArguments(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = {},
+): StartArguments {
   return {
     home: valueOf(argv, '--home'),
     example: argv.includes('--example') || env['IRIS_EXAMPLE'] === '1',

@@ -62,7 +62,12 @@ function extensionOf(name: string): string {
 export function isAppUrl(url: string): boolean {
   try {
     const parsed = new URL(url);
-    return parsed.protocol === `${appScheme}:` && parsed.host === appHost && parsed.username === '' && parsed.port === '';
+    return (
+      parsed.protocol === `${appScheme}:` &&
+      parsed.host === appHost &&
+      parsed.username === '' &&
+      parsed.port === ''
+    );
   } catch {
     return false;
   }

@@ -55,7 +55,10 @@ export function bridgeRequests(options: BridgeRequestsOptions): RequestHandlers 
   };
 }
 
-async function ask(window: BrowserWindow | null, question: Electron.OpenDialogOptions): Promise<string | null> {
+async function ask(
+  window: BrowserWindow | null,
+  question: Electron.OpenDialogOptions,
+): Promise<string | null> {
   const { canceled, filePaths } = await (window === null
     ? dialog.showOpenDialog(question)
     : dialog.showOpenDialog(window, question));

@@ -142,7 +142,9 @@ export function startControllerLink(options: ControllerLinkOptions): ControllerL
         else {
           over = true;
           waiting.delete(entry);
-          queueMicrotask(() => closed(refusal('RESOURCE_EXHAUSTED', 'Too many frames before the controller answered.')));
+          queueMicrotask(() =>
+            closed(refusal('RESOURCE_EXHAUSTED', 'Too many frames before the controller answered.')),
+          );
         }
       },
       close() {

@@ -41,7 +41,10 @@ export function handleFaults(options: CrashOptions): void {
   process.on('unhandledRejection', (error) => record('An unhandled rejection', error));
   options.app.on('child-process-gone', (_event, details) => {
     if (details.reason !== 'clean-exit') {
-      record('A helper process ended', `${details.type} ${details.name ?? ''}: ${details.reason}, exit code ${details.exitCode}`);
+      record(
+        'A helper process ended',
+        `${details.type} ${details.name ?? ''}: ${details.reason}, exit code ${details.exitCode}`,
+      );
     }
   });
 }

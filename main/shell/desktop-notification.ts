@@ -6,7 +6,12 @@ import type { NotificationText } from './notification-text.js';
 const shown = new Set<Notification>();
 const mostKept = 50;
 
-export function showNotification(text: NotificationText, icon: string, clicked: () => void, log: (line: string) => void): void {
+export function showNotification(
+  text: NotificationText,
+  icon: string,
+  clicked: () => void,
+  log: (line: string) => void,
+): void {
   const notification = new Notification({ title: text.title, body: text.body, icon, silent: true });
   const forget = () => shown.delete(notification);
   notification.once('click', () => {

@@ -16,11 +16,37 @@ export interface ExampleOptions {
   readonly client: Pick<ShellClient, 'call' | 'subscribe' | 'onState'>;
   readonly examplesFolder: string;
   readonly openJob: (jobId: string) => void;
-  readonly print: (line: string) => void;
+  /** Nobody sits in front of it: report and leave. */
+  readonly unattended: boolean;
+  readonly contents: () => WebContents | undefined;
+  /** Where the picture of the window goes. */
+  readonly picture: string;
+}
+
+/** The exit code to leave with, or null to stay. */
+export async function runExample(options: ExampleOptions): Promise<number | null> {
+  try {
+    const jobId = await submitExample(options);
+    if (!options.unattended) return null;
+    const exitCode = await reportExample(options, jobId);
+    const contents = options.contents();
+    if (contents !== undefined) {
+      await saveScreenshot(contents, options.picture);
+      print(`Screenshot: ${options.picture}`);
+    }
+    return exitCode;
+  } catch (error) {
+    process.stderr.write(`The example failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    return options.unattended ? 1 : null;
+  }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
 /** Waits for the controller, submits, opens the job's page. */
-export async function submitExample(options: ExampleOptions): Promise<string> {
+async function submitExample(options: ExampleOptions): Promise<string> {
   await connected(options.client);
   const file = join(options.examplesFolder, 'train.yaml');
   const request = yamlToRequest(await readFile(file, 'utf8'), { draft: true });
@@ -29,27 +55,27 @@ export async function submitExample(options: ExampleOptions): Promise<string> {
     requestId: randomUUID(),
     request: { ...request.value, workingDirectory: options.examplesFolder },
   });
-  options.print(`Submitted ${jobId}.`);
+  print(`Submitted ${jobId}.`);
   options.openJob(jobId);
   return jobId;
 }
 
 /** Waits for the job's end and prints how it ended and the end of its log. Resolves with the exit code to leave with. */
-export async function reportExample(options: ExampleOptions, jobId: string): Promise<number> {
+async function reportExample(options: ExampleOptions, jobId: string): Promise<number> {
   const { summary, tasks } = await ended(options.client, jobId);
   const cause = summary.cause === null ? '' : `: ${summary.cause.message}`;
-  options.print(`${jobId} ${summary.state}${cause}`);
+  print(`${jobId} ${summary.state}${cause}`);
   const attempt = tasks[0]?.attempts.at(-1);
   if (attempt !== undefined) {
     const lines = await logTail(options.client, attempt.uid);
-    options.print(`Last ${lines.length} lines of its log:`);
-    for (const line of lines) options.print(`  ${line}`);
+    print(`Last ${lines.length} lines of its log:`);
+    for (const line of lines) print(`  ${line}`);
   }
   return summary.exitCode ?? (summary.state === 'SUCCEEDED' ? 0 : 1);
 }
 
 /** The page must have drawn the end before the picture is taken; two frames after the last change it has. */
-export async function saveScreenshot(contents: WebContents, path: string): Promise<void> {
+async function saveScreenshot(contents: WebContents, path: string): Promise<void> {
   await contents.executeJavaScript(
     'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(undefined))))',
   );
@@ -87,7 +113,10 @@ function ended(
       if (done || !isTerminalJobState(value.summary.state)) return;
       done = true;
       queueMicrotask(() => leave());
-      resolve({ summary: value.summary, tasks: [...tasks.values()].sort((left, right) => left.index - right.index) });
+      resolve({
+        summary: value.summary,
+        tasks: [...tasks.values()].sort((left, right) => left.index - right.index),
+      });
     };
     const leave = client.subscribe('job', { jobId }, look, look);
   });
@@ -95,7 +124,12 @@ function ended(
 
 /** The last lines as a terminal would leave them: what a carriage return overwrote is not shown. */
 async function logTail(client: Pick<ShellClient, 'call'>, attemptUid: string): Promise<readonly string[]> {
-  const { chunks } = await client.call('log.merged', { attemptUid, cursor: null, tail: true, maxBytes: tailBytes });
+  const { chunks } = await client.call('log.merged', {
+    attemptUid,
+    cursor: null,
+    tail: true,
+    maxBytes: tailBytes,
+  });
   const text = Buffer.concat(chunks.map((chunk) => Buffer.from(chunk.dataBase64, 'base64'))).toString('utf8');
   const lines = text.split('\n').map((line) => lastDrawn(line).replace(/[\0-\x08\x0b-\x1f\x7f]/g, ''));
   if (lines.at(-1) === '') lines.pop();

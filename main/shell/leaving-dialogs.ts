@@ -4,7 +4,9 @@ import type { ClosingAnswer } from '../../core/contract/desktop-bridge.js';
 import type { QuitChoice } from './leaving.js';
 
 async function ask(window: BrowserWindow | null, options: MessageBoxOptions) {
-  return window?.isVisible() === true ? dialog.showMessageBox(window, options) : dialog.showMessageBox(options);
+  return window?.isVisible() === true
+    ? dialog.showMessageBox(window, options)
+    : dialog.showMessageBox(options);
 }
 
 function jobsWords(unfinished: number): string {
@@ -23,7 +25,10 @@ export async function askQuit(window: BrowserWindow | null, unfinished: number):
   return response === 0 ? 'quit' : response === 1 ? 'stop-queue' : 'cancel';
 }
 
-export async function askTrayOrQuit(window: BrowserWindow | null, unfinished: number): Promise<ClosingAnswer> {
+export async function askTrayOrQuit(
+  window: BrowserWindow | null,
+  unfinished: number,
+): Promise<ClosingAnswer> {
   const { response, checkboxChecked } = await ask(window, {
     type: 'question',
     message: 'Keep Iris Desktop in the tray?',

@@ -25,16 +25,17 @@ export function createLifecycle(log: (line: string) => void, now: () => number =
   async function runBackwards(deadlineMs: number): Promise<readonly string[]> {
     const endsAt = now() + deadlineMs;
     const unfinished: string[] = [];
-    for (let entry = undo.pop(); entry !== undefined; entry = undo.pop()) {
+    for (;;) {
+      const entry = undo.pop();
+      if (entry === undefined) return unfinished;
       const finished = await finishesBy(entry.dispose, Math.max(0, endsAt - now()), (error) =>
-        log(`Stopping ${entry?.name ?? 'a step'} failed: ${describe(error)}`),
+        log(`Stopping ${entry.name} failed: ${describe(error)}`),
       );
       if (!finished) {
         unfinished.push(entry.name);
         log(`Stopping ${entry.name} did not end within the ${deadlineMs} ms for all.`);
       }
     }
-    return unfinished;
   }
 
   return {

@@ -150,7 +150,10 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
     const now = options.nowMs();
     crashes = [...crashes.filter((at) => now - at < crashWindowMs), now];
     const again = crashes.length <= mostReloads;
-    options.log('error', `The window's page ended (${reason}); ${again ? 'loading it again' : 'showing the plain page'}.`);
+    options.log(
+      'error',
+      `The window's page ended (${reason}); ${again ? 'loading it again' : 'showing the plain page'}.`,
+    );
     // Not inside the event: the renderer is being taken down.
     setImmediate(() => {
       if (made.isDestroyed()) return;

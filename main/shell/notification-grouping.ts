@@ -48,7 +48,8 @@ export function advance<T>(state: GroupingState<T>, nowMs: number): GroupingStep
   if (windowEndsAtMs === null) return { state, show: [], wakeAtMs: null };
   // A clock set back must not hold notifications for hours: a window never lasts longer than ten seconds from now.
   const endsAtMs = Math.min(windowEndsAtMs, nowMs + groupWindowMs);
-  if (nowMs < endsAtMs) return { state: { ...state, windowEndsAtMs: endsAtMs }, show: [], wakeAtMs: endsAtMs };
+  if (nowMs < endsAtMs)
+    return { state: { ...state, windowEndsAtMs: endsAtMs }, show: [], wakeAtMs: endsAtMs };
   if (held.length === 0) return { state: idleGrouping(), show: [], wakeAtMs: null };
   const next = { windowEndsAtMs: nowMs + groupWindowMs, singles: singlesPerWindow, held: [] };
   return { state: next, show: [held], wakeAtMs: next.windowEndsAtMs };

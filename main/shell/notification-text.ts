@@ -1,4 +1,5 @@
 /** The words of a desktop notification. Pure. */
+import { formatDuration } from '../../core/formats/durations.js';
 import type { JobState } from '../../core/contract/states.js';
 import type { InboxItem } from '../../core/contract/views.js';
 
@@ -34,7 +35,7 @@ export function notificationText(items: readonly InboxItem[]): NotificationText 
   if (items.length === 1) {
     const parts = [
       ...(first.cause === null ? [] : [first.cause.message]),
-      ...(first.durationMs === null ? [] : [`Ran ${durationWords(first.durationMs)}.`]),
+      ...(first.durationMs === null ? [] : [`Ran ${formatDuration(first.durationMs)}.`]),
     ];
     return { title: `${plain(first.jobName)} ${endings[first.state]}`, body: plain(parts.join(' ')) };
   }
@@ -48,14 +49,6 @@ export function notificationText(items: readonly InboxItem[]): NotificationText 
     title: `${items.length} jobs ended: ${counts.join(', ')}`,
     body: more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', '),
   };
-}
-
-function durationWords(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 60) return `${seconds}s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes}m ${seconds % 60}s`;
-  return `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
 }
 
 /** Names are the users' own text; notification daemons take `<` and `&` as mark-up, and a control character has no business there. */

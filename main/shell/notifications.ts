@@ -3,7 +3,13 @@
  * the app's own list. Where the desktop has no notifications, that list is all there is.
  */
 import type { InboxItem } from '../../core/contract/views.js';
-import { advance, idleGrouping, offer, type GroupingState, type GroupingStep } from './notification-grouping.js';
+import {
+  advance,
+  idleGrouping,
+  offer,
+  type GroupingState,
+  type GroupingStep,
+} from './notification-grouping.js';
 import { notificationText, type NotificationText } from './notification-text.js';
 import type { ShellClient } from './shell-client.js';
 
@@ -68,14 +74,18 @@ export function startNotifications(options: NotificationsOptions): () => void {
   /** On the first connection: where we begin. After a gap: what we missed while we ran. */
   async function synchronise(): Promise<void> {
     try {
-      const { items } = await options.client.call('inbox.list', { limit: lastId === null ? 1 : mostCaughtUp });
+      const { items } = await options.client.call('inbox.list', {
+        limit: lastId === null ? 1 : mostCaughtUp,
+      });
       if (stopped) return;
       if (lastId === null) {
         lastId = items[0]?.id ?? 0;
         take(early.splice(0));
       } else take(items);
     } catch (error) {
-      options.log(`The list of ended jobs cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+      options.log(
+        `The list of ended jobs cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 

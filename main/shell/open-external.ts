@@ -11,7 +11,11 @@ export function externalUrl(text: string): URL | null {
   }
 }
 
-export async function openExternal(text: string, window: BrowserWindow | null, log: (line: string) => void): Promise<void> {
+export async function openExternal(
+  text: string,
+  window: BrowserWindow | null,
+  log: (line: string) => void,
+): Promise<void> {
   const url = externalUrl(text);
   if (url === null) {
     log(`Not opened in the browser: ${text}`);
@@ -25,6 +29,8 @@ export async function openExternal(text: string, window: BrowserWindow | null, l
     defaultId: 1,
     cancelId: 1,
   };
-  const { response } = await (window === null ? dialog.showMessageBox(question) : dialog.showMessageBox(window, question));
+  const { response } = await (window === null
+    ? dialog.showMessageBox(question)
+    : dialog.showMessageBox(window, question));
   if (response === 0) await shell.openExternal(url.href);
 }

@@ -9,7 +9,11 @@ export interface RotatingLog {
 }
 
 /** `maxBytes` for the current file; one older file of the same size is kept beside it. */
-export function openRotatingLog(file: string, maxBytes = 1_000_000, now: () => Date = () => new Date()): RotatingLog {
+export function openRotatingLog(
+  file: string,
+  maxBytes = 1_000_000,
+  now: () => Date = () => new Date(),
+): RotatingLog {
   function rotateWhenFull(): void {
     const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
     if (size >= maxBytes) renameSync(file, `${file}.1`);

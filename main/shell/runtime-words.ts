@@ -2,7 +2,10 @@
 export type RuntimeKind = 'packaged' | 'npm' | 'fallback' | 'unknown';
 
 /** `IRIS_RUNTIME_KIND` is set by the script that starts the app from a checkout. */
-export function runtimeKind(packaged: boolean, env: Readonly<Record<string, string | undefined>>): RuntimeKind {
+export function runtimeKind(
+  packaged: boolean,
+  env: Readonly<Record<string, string | undefined>>,
+): RuntimeKind {
   if (packaged) return 'packaged';
   switch (env['IRIS_RUNTIME_KIND']) {
     case 'official':

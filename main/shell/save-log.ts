@@ -25,7 +25,8 @@ export async function saveLog(
   const fresh = `${path}.part`;
   const file = await open(fresh, 'w', 0o600);
   try {
-    const pieces = stream === 'merged' ? mergedPieces(client, attemptUid) : streamPieces(client, attemptUid, stream);
+    const pieces =
+      stream === 'merged' ? mergedPieces(client, attemptUid) : streamPieces(client, attemptUid, stream);
     for await (const piece of pieces) {
       // Not write(): on a full disk that may write a part and say so only in its result.
       await file.writeFile(piece);
@@ -36,7 +37,8 @@ export async function saveLog(
   } catch (error) {
     await file.close().catch(() => undefined); // closed already when the rename failed
     await rm(fresh, { force: true });
-    throw new Error(`The log was not saved to ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`The log was not saved to ${path}: ${reason}`, { cause: error });
   }
 }
 
@@ -61,7 +63,10 @@ async function* streamPieces(
   }
 }
 
-async function* mergedPieces(client: Pick<ShellClient, 'call'>, attemptUid: string): AsyncGenerator<Uint8Array> {
+async function* mergedPieces(
+  client: Pick<ShellClient, 'call'>,
+  attemptUid: string,
+): AsyncGenerator<Uint8Array> {
   let cursor: { out: number; err: number } | null = null;
   let end: { out: number; err: number } | null = null;
   for (;;) {
@@ -75,7 +80,9 @@ async function* mergedPieces(client: Pick<ShellClient, 'call'>, attemptUid: stri
     cursor = answer.cursor;
     if (answer.complete || (cursor.out >= end.out && cursor.err >= end.err)) return;
     if (answer.chunks.length === 0) {
-      throw new Error(`the log ends at ${cursor.out + cursor.err} bytes, before the ${end.out + end.err} it had`);
+      throw new Error(
+        `the log ends at ${cursor.out + cursor.err} bytes, before the ${end.out + end.err} it had`,
+      );
     }
   }
 }

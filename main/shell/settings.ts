@@ -1,5 +1,14 @@
 /** The desktop's own settings: one JSON file beside the browser profile, written whole or not at all. */
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { desktopSettingsSchema, type DesktopSettings } from '../../core/contract/desktop-bridge.js';
@@ -19,7 +28,11 @@ const fileSchema = z.object({
   window: placeSchema.nullable().default(null),
 });
 
-export const startSettings: DesktopSettings = { closeToTray: 'ask', notificationsPaused: false, theme: 'system' };
+export const startSettings: DesktopSettings = {
+  closeToTray: 'ask',
+  notificationsPaused: false,
+  theme: 'system',
+};
 
 /** A key that is absent or undefined stays as it is. */
 export type SettingsChange = { readonly [K in keyof DesktopSettings]?: DesktopSettings[K] | undefined };
@@ -34,7 +47,11 @@ export interface SettingsStore {
   onChange(listener: (settings: DesktopSettings) => void): () => void;
 }
 
-export function openSettings(file: string, log: (line: string) => void, nowMs: () => number = Date.now): SettingsStore {
+export function openSettings(
+  file: string,
+  log: (line: string) => void,
+  nowMs: () => number = Date.now,
+): SettingsStore {
   const read = readFile(file, log, nowMs);
   let settings: DesktopSettings = { ...startSettings, ...defined(read.settings) };
   let window: WindowPlace | null = read.window === null ? null : placeOf(read.window);
@@ -60,7 +77,9 @@ export function openSettings(file: string, log: (line: string) => void, nowMs: (
     },
     onChange(listener) {
       listeners.add(listener);
-      return () => listeners.delete(listener);
+      return () => {
+        listeners.delete(listener);
+      };
     },
   };
 }
@@ -71,7 +90,11 @@ function placeOf(value: z.output<typeof placeSchema>): WindowPlace {
 }
 
 /** A file that cannot be understood is set aside, never overwritten: somebody may want to mend it. */
-function readFile(file: string, log: (line: string) => void, nowMs: () => number): z.output<typeof fileSchema> {
+function readFile(
+  file: string,
+  log: (line: string) => void,
+  nowMs: () => number,
+): z.output<typeof fileSchema> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -84,7 +107,9 @@ function readFile(file: string, log: (line: string) => void, nowMs: () => number
   const aside = `${file}.unreadable-${nowMs()}`;
   try {
     renameSync(file, aside);
-    log(`The settings ${file} are not valid and were moved to ${aside}: ${parsed.error.issues[0]?.message ?? ''}`);
+    log(
+      `The settings ${file} are not valid and were moved to ${aside}: ${parsed.error.issues[0]?.message ?? ''}`,
+    );
   } catch (error) {
     log(`The settings ${file} are not valid and cannot be moved aside: ${String(error)}`);
   }

@@ -1,6 +1,14 @@
 /** The main thread's own client of the controller, for tray, notifications and quitting: promises, and subscriptions that outlive the connection. */
 import { contractVersion } from '../../core/contract/api.js';
-import type { MethodName, MethodResult, Params, TopicDelta, TopicFilter, TopicName, TopicSnapshot } from '../../core/contract/api.js';
+import type {
+  MethodName,
+  MethodResult,
+  Params,
+  TopicDelta,
+  TopicFilter,
+  TopicName,
+  TopicSnapshot,
+} from '../../core/contract/api.js';
 import { createContractClient, type ContractClient } from '../../core/contract/client.js';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import type { ControllerLink } from './controller-link.js';

@@ -1,42 +1,36 @@
 /** Wires the desktop: each part made once, in order, with what undoes it. */
-import { Notification, app, dialog, nativeTheme, session, shell } from 'electron';
-import { randomUUID } from 'node:crypto';
+import { Notification, app, dialog, shell } from 'electron';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { connectOrStart } from '../controller/host-link.js';
 import type { Home } from '../home.js';
-import { serveFramePorts } from '../ipc/frame-ports.js';
-import { handleRequests } from '../ipc/handlers.js';
-import { onPageListening } from '../ipc/listening.js';
+import type { FramePorts } from '../ipc/frame-ports.js';
 import { builtModule } from '../modules.js';
 import { appVersion, runtimeName } from '../version.js';
 import { showAbout } from './about.js';
 import { setAppMenu } from './app-menu.js';
-import { serveApp } from './app-protocol.js';
 import { parseArguments, type StartArguments } from './arguments.js';
-import { isAppUrl } from './asset-path.js';
 import { bridgeRequests } from './bridge-requests.js';
-import { startClusterWatch, type ClusterState } from './cluster-watch.js';
-import { startControllerLink } from './controller-link.js';
+import { startControllerLink, type ControllerLink } from './controller-link.js';
 import { handleFaults, restartedFlag } from './crash-handling.js';
 import { showNotification } from './desktop-notification.js';
-import { handOver } from './hand-over.js';
+import { handOverOrSay } from './hand-over.js';
 import { askQuit, askTrayOrQuit } from './leaving-dialogs.js';
 import { createLeaving } from './leaving.js';
 import { createLifecycle } from './lifecycle.js';
 import { createMainWindow } from './main-window.js';
 import { startNotifications } from './notifications.js';
-import { openExternal } from './open-external.js';
 import type { RotatingLog } from './rotating-log.js';
 import { runtimeKind, runtimeWords } from './runtime-words.js';
 import { openSettings } from './settings.js';
-import { createShellClient } from './shell-client.js';
+import { createShellClient, type ShellClient } from './shell-client.js';
+import { startBridge } from './start-bridge.js';
+import { startPage, startTheme } from './start-page.js';
+import type { ClusterWatch } from './cluster-watch.js';
+import { startTray } from './start-tray.js';
 import { electronTray } from './tray-electron.js';
 import { hasTrayHost } from './tray-host.js';
-import { renderTray, type TrayAction, type TrayInput } from './tray-model.js';
-import { createTray } from './tray.js';
-import { guardAllContents, guardSession } from './web-guards.js';
 
 /** For everything to stop, the hand-over to a headless controller included. */
 const stopDeadlineMs = 30_000;
@@ -65,6 +59,8 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
   const settings = openSettings(settingsFile, warn);
   let leavingWith: number | null = null;
   let stopQueue = false;
+  /** Running and waiting jobs when the desktop let go of the controller; null: not known. */
+  let unfinishedAtEnd: number | null = null;
 
   /** The one way out: hides the window at once, stops the parts backwards, ends the process. */
   const leave = (exitCode: number): void => {
@@ -93,7 +89,7 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
 
   const leaving = createLeaving({
     hasTrayHost: () => hasTrayHost(),
-    settings: settings.get,
+    settings: () => settings.get(),
     keepChoice: (choice) => settings.change({ closeToTray: choice }),
     unfinishedJobs: () => watch?.unfinishedJobs() ?? null,
     runningJobs: () => watch?.state().counts?.running ?? 0,
@@ -117,16 +113,15 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
     icon: appIcon,
     devTools: !app.isPackaged,
     background,
-    place: settings.window,
-    rememberPlace: settings.rememberWindow,
+    place: () => settings.window(),
+    rememberPlace: (place) => settings.rememberWindow(place),
     created: (contents) => ports?.watch(contents),
-    closing: leaving.windowCloses,
+    closing: () => leaving.windowCloses(),
     log: write,
     nowMs: Date.now,
   });
-  const rule = { isKnownWindow: window.isOurs, isOurPage: isAppUrl };
-  let ports: ReturnType<typeof serveFramePorts> | undefined;
-  let watch: ReturnType<typeof startClusterWatch> | undefined;
+  let ports: FramePorts | undefined;
+  let watch: ClusterWatch | undefined;
 
   const openJob = (jobId: string): void => {
     window.command({ kind: 'open-job', jobId });
@@ -156,42 +151,25 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
   });
 
   void run().catch((error: unknown) => {
-    log.write('error', `The start failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    log.write(
+      'error',
+      `The start failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
     process.stderr.write(`Iris Desktop cannot start: ${String(error)}\n`);
     leave(1);
   });
 
   async function run(): Promise<void> {
     await app.whenReady();
-    log.write('info', `Iris Desktop ${appVersion} on ${runtime}, pid ${process.pid}, data folder ${home.root}.`);
-    await lifecycle.step('theme', () => {
-      const apply = () => {
-        nativeTheme.themeSource = settings.get().theme;
-      };
-      apply();
-      const leaveTheme = settings.onChange((changed) => {
-        apply();
-        window.command({ kind: 'settings-changed', settings: changed });
-      });
-      return { value: undefined, dispose: () => void leaveTheme() };
-    });
-    await lifecycle.step('page', () => {
-      guardSession(session.defaultSession, warn, !app.isPackaged);
-      const leaveContents = guardAllContents(app, {
-        log: warn,
-        openExternal: (url) => {
-          openExternal(url, window.browserWindow(), warn).catch((error: unknown) => warn(String(error)));
-        },
-      });
-      const leaveApp = serveApp(session.defaultSession, join(appFolder, 'out', 'renderer'), warn);
-      return {
-        value: undefined,
-        dispose: () => {
-          leaveApp();
-          leaveContents();
-        },
-      };
-    });
+    log.write(
+      'info',
+      `Iris Desktop ${appVersion} on ${runtime}, pid ${process.pid}, data folder ${home.root}.`,
+    );
+    await lifecycle.step('theme', () => ({ value: undefined, dispose: startTheme(settings, window) }));
+    await lifecycle.step('page', () => ({
+      value: undefined,
+      dispose: startPage(join(appFolder, 'out', 'renderer'), window, warn),
+    }));
     const link = await lifecycle.step('controller', () => {
       const made = startControllerLink({
         connectOrStart: () =>
@@ -209,33 +187,17 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
     });
     const client = await lifecycle.step('client', () => {
       const made = createShellClient(link);
-      return {
-        value: made,
-        dispose: async () => {
-          if (stopQueue && link.kind() === 'attached') {
-            await made.call('shutdown', { reason: 'the user stopped the queue' }).catch((error: unknown) => warn(String(error)));
-          }
-          made.close();
-        },
-      };
+      return { value: made, dispose: () => lastWords(made, link) };
     });
-    await lifecycle.step('requests', () => {
-      const made = serveFramePorts({ rule, openClient: link.openClient, log: warn });
-      ports = made;
-      const leaveHandlers = handleRequests(
-        bridgeRequests({ home, settings, client, leaving, window: window.browserWindow }),
-        rule,
-        warn,
-      );
-      const leaveListening = onPageListening(rule, warn, window.pageListens);
-      return {
-        value: undefined,
-        dispose: () => {
-          leaveListening();
-          leaveHandlers();
-          made.close();
-        },
-      };
+    await lifecycle.step('bridge', () => {
+      const made = startBridge({
+        window,
+        link,
+        requests: bridgeRequests({ home, settings, client, leaving, window: () => window.browserWindow() }),
+        log: warn,
+      });
+      ports = made.ports;
+      return { value: undefined, dispose: () => made.stop() };
     });
     setAppMenu(
       {
@@ -243,13 +205,19 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
         palette: () => window.command({ kind: 'palette' }),
         about: () => {
           void showAbout(
-            { appVersion, runtime, home: home.root, logFile: log.file, notificationsSupported: Notification.isSupported() },
+            {
+              appVersion,
+              runtime,
+              home: home.root,
+              logFile: log.file,
+              notificationsSupported: Notification.isSupported(),
+            },
             window.browserWindow(),
           );
         },
         showLogFolder: () => shell.showItemInFolder(log.file),
-        retryController: link.retry,
-        quit: leaving.quitChosen,
+        retryController: () => link.retry(),
+        quit: () => leaving.quitChosen(),
       },
       process.platform,
       !app.isPackaged,
@@ -259,31 +227,23 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
       return { value: undefined, dispose: () => window.destroy() };
     });
 
-    let shown: ClusterState | null = null;
-    const tray = createTray(electronTray(icons, process.platform), act);
-    const drawTray = () => {
-      if (leavingWith === null) tray.show(renderTray(trayInput(shown, link.failure() !== null, settings.get().notificationsPaused)));
-    };
     await lifecycle.step('tray', () => {
-      drawTray();
-      const leaveSettings = settings.onChange(drawTray);
-      watch = startClusterWatch(
+      const made = startTray({
+        makeTray: electronTray(icons, process.platform),
         client,
-        (state) => {
-          shown = state;
-          drawTray();
+        settings,
+        controllerFailed: () => link.failure() !== null,
+        actions: {
+          show: () => window.show(),
+          newJob,
+          openJob,
+          retryController: () => link.retry(),
+          quit: () => leaving.quitChosen(),
         },
-        timer,
-      );
-      const made = watch;
-      return {
-        value: undefined,
-        dispose: () => {
-          made.close();
-          leaveSettings();
-          tray.destroy();
-        },
-      };
+        setTimer: timer,
+      });
+      watch = made.watch;
+      return { value: undefined, dispose: () => made.stop() };
     });
     await lifecycle.step('notifications', () => ({
       value: undefined,
@@ -298,112 +258,45 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
         log: warn,
       }),
     }));
-    if (start.example) await runExample();
-
-    function act(action: TrayAction): void {
-      switch (action.kind) {
-        case 'show':
-          window.show();
-          return;
-        case 'new-job':
-          newJob();
-          return;
-        case 'open-job':
-          openJob(action.jobId);
-          return;
-        case 'stop-job':
-          void stopJob(action.jobId, action.name);
-          return;
-        case 'retry-controller':
-          link.retry();
-          return;
-        case 'pause-notifications':
-          settings.change({ notificationsPaused: action.paused });
-          return;
-        case 'quit':
-          leaving.quitChosen();
-          return;
-      }
-    }
-
-    async function stopJob(jobId: string, name: string): Promise<void> {
-      const { response } = await dialog.showMessageBox({
-        type: 'question',
-        message: `Stop ${name}?`,
-        detail: 'Its log and results stay.',
-        buttons: [`Stop ${name}`, 'Cancel'],
-        defaultId: 1,
-        cancelId: 1,
-      });
-      if (response !== 0) return;
-      try {
-        const { results } = await client.call('job.stop', { requestId: randomUUID(), jobIds: [jobId] });
-        const refused = results[0]?.refusal ?? null;
-        if (refused !== null) dialog.showErrorBox(`${name} was not stopped`, refused.message);
-      } catch (error) {
-        dialog.showErrorBox(`${name} was not stopped`, error instanceof Error ? error.message : String(error));
-      }
-    }
-
-    async function runExample(): Promise<void> {
+    if (start.example) {
       // Read only when asked for: it brings the reader of YAML with it.
-      const example = await import('./example.js');
-      const options = {
+      const { runExample } = await import('./example.js');
+      const exitCode = await runExample({
         client,
         examplesFolder: join(appFolder, 'examples'),
         openJob,
-        print: (line: string) => void process.stdout.write(`${line}\n`),
-      };
-      try {
-        const jobId = await example.submitExample(options);
-        if (!unattended) return;
-        const exitCode = await example.reportExample(options, jobId);
-        const contents = window.browserWindow()?.webContents;
-        if (contents !== undefined) {
-          const picture = join(home.root, 'example.png');
-          await example.saveScreenshot(contents, picture);
-          options.print(`Screenshot: ${picture}`);
-        }
-        leave(exitCode);
-      } catch (error) {
-        process.stderr.write(`The example failed: ${error instanceof Error ? error.message : String(error)}\n`);
-        if (unattended) leave(1);
-      }
+        unattended,
+        contents: () => window.browserWindow()?.webContents,
+        picture: join(home.root, 'example.png'),
+      });
+      if (exitCode !== null) leave(exitCode);
     }
   }
 
-  async function stopController(link: ReturnType<typeof startControllerLink>): Promise<void> {
+  /** Before the connection ends: how much is unfinished now, since a job may have been submitted a moment ago. */
+  async function lastWords(client: ShellClient, link: ControllerLink): Promise<void> {
+    try {
+      if (stopQueue && link.kind() === 'attached') {
+        await client.call('shutdown', { reason: 'the user stopped the queue' });
+      } else {
+        const { counts } = await client.call('status', {});
+        unfinishedAtEnd = counts.running + counts.waiting;
+      }
+    } catch (error) {
+      warn(`The controller did not answer before the end: ${String(error)}`);
+    }
+    client.close();
+  }
+
+  async function stopController(link: ControllerLink): Promise<void> {
     const kind = await link.stop('the desktop quits');
     // Not known counts as unfinished: a host too many ends nothing, a host too few leaves jobs waiting for ever.
-    if (kind !== 'own' || stopQueue || watch?.unfinishedJobs() === 0) return;
-    try {
-      await handOver(home, process.execPath);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      log.write('error', `No headless controller took over: ${reason}`);
-      if (!unattended) {
-        dialog.showErrorBox(
-          'Nothing watches the queue now',
-          `Running jobs keep running, but waiting ones do not start until Iris Desktop or irisctl runs again: ${reason}`,
-        );
-      }
-    }
+    if (kind !== 'own' || stopQueue || unfinishedAtEnd === 0) return;
+    await handOverOrSay(home, write, unattended);
   }
 }
 
 function timer(run: () => void, ms: number): () => void {
   const handle = setTimeout(run, ms);
   return () => clearTimeout(handle);
-}
-
-function trayInput(state: ClusterState | null, failed: boolean, notificationsPaused: boolean): TrayInput {
-  const counts = state?.counts ?? null;
-  return {
-    state: failed ? 'failed' : state === null || !state.seen ? 'starting' : state.problem === null ? 'connected' : 'lost',
-    running: counts?.running ?? 0,
-    waiting: counts?.waiting ?? 0,
-    failedUnseen: counts?.failedUnseen ?? 0,
-    runningJobs: state?.runningJobs ?? [],
-    notificationsPaused,
-  };
 }

@@ -24,7 +24,10 @@ export function electronTray(folder: string, platform: NodeJS.Platform): (icon: 
   };
 }
 
-function template(items: readonly TrayItem[], act: (action: TrayAction) => void): MenuItemConstructorOptions[] {
+function template(
+  items: readonly TrayItem[],
+  act: (action: TrayAction) => void,
+): MenuItemConstructorOptions[] {
   return items.map((item): MenuItemConstructorOptions => {
     switch (item.kind) {
       case 'separator':

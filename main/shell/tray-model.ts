@@ -95,12 +95,16 @@ function menuOf(input: TrayInput, summary: string): readonly TrayItem[] {
     { kind: 'action', label: 'Show Iris Desktop', action: { kind: 'show' } },
     { kind: 'action', label: 'New job', action: { kind: 'new-job' } },
     ...(input.state === 'failed'
-      ? [{ kind: 'action', label: 'Start the controller again', action: { kind: 'retry-controller' } } as const]
+      ? [
+          {
+            kind: 'action',
+            label: 'Start the controller again',
+            action: { kind: 'retry-controller' },
+          } as const,
+        ]
       : []),
     ...(jobs.length > 0 ? [{ kind: 'separator' } as const, ...jobs] : []),
-    ...(jobs.length > 0 && more > 0
-      ? [{ kind: 'text', label: `and ${more} more running` } as const]
-      : []),
+    ...(jobs.length > 0 && more > 0 ? [{ kind: 'text', label: `and ${more} more running` } as const] : []),
     { kind: 'separator' },
     {
       kind: 'check',
@@ -116,6 +120,8 @@ function menuOf(input: TrayInput, summary: string): readonly TrayItem[] {
 /** Menus take `&` as the mark of an access key, and a job may bear any name. */
 function menuLabel(text: string): string {
   const clean = text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
-  const cut = [...clean].length > longestLabel ? `${[...clean].slice(0, longestLabel - 1).join('')}…` : clean;
+  // Cut between code points: half a surrogate pair is no text.
+  const points = Array.from(clean);
+  const cut = points.length > longestLabel ? `${points.slice(0, longestLabel - 1).join('')}…` : clean;
   return cut.replace(/&/g, '&&');
 }

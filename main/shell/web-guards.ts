@@ -9,7 +9,8 @@ const allowedPermission = 'clipboard-sanitized-write';
 
 export function guardSession(session: Session, log: Log, allowDevTools: boolean): void {
   session.setPermissionRequestHandler((_contents, permission, decide, details) => {
-    const allowed = permission === allowedPermission && details.isMainFrame && isAppUrl(details.requestingUrl);
+    const allowed =
+      permission === allowedPermission && details.isMainFrame && isAppUrl(details.requestingUrl);
     if (!allowed) log(`Denied the permission ${permission} to ${details.requestingUrl}.`);
     decide(allowed);
   });

@@ -30,7 +30,9 @@ export function validPlace(remembered: WindowPlace | null, displays: readonly Re
   const home =
     x === undefined || y === undefined
       ? undefined
-      : displays.find((display) => overlaps({ x, y, width: wanted.width, height: reachable.height }, display));
+      : displays.find((display) =>
+          overlaps({ x, y, width: wanted.width, height: reachable.height }, display),
+        );
   const area = home ?? primary;
   const width = clamp(wanted.width, minimumSize.width, Math.max(minimumSize.width, area.width));
   const height = clamp(wanted.height, minimumSize.height, Math.max(minimumSize.height, area.height));

@@ -34,9 +34,8 @@ export async function hasSelectionOwner(
     const reader = readerOf(socket);
     socket.write(setupRequest(cookieFor(display.number, env)));
     const head = await reader.take(8);
-    const rest = await reader.take(head.readUInt16LE(6) * 4);
+    await reader.take(head.readUInt16LE(6) * 4);
     if (head[0] !== 1) return null;
-    void rest;
     socket.write(internAtom(selection));
     const atom = (await reader.reply()).readUInt32LE(8);
     if (atom === 0) return false;
