@@ -216,10 +216,10 @@ export class ModelState implements ModelView {
     for (const [key, value] of Object.entries(change.meta)) this.metaValues.set(key, value);
   }
 
-  /** Forgets a tree that is over: all its jobs terminal, no attempt unfinished. False, and nothing done, when it is not. */
+  /** Forgets a whole tree that is over: all its jobs terminal, no attempt unfinished. False, and nothing done, when it is not. */
   evictTree(rootId: string): boolean {
+    if (this.job(rootId)?.rootId !== rootId) return false;
     const ids = this.treeOf(rootId);
-    if (ids.length === 0) return false;
     for (const id of ids) {
       const node = this.nodes.get(id);
       if (node === undefined || node.unfinished > 0 || !isTerminalJobState(node.job.state)) return false;
@@ -229,7 +229,7 @@ export class ModelState implements ModelView {
   }
 
   private treeOf(rootId: string): string[] {
-    const ids = this.nodes.has(rootId) ? [rootId] : [];
+    const ids = [rootId];
     for (let at = 0; at < ids.length; at += 1) ids.push(...(this.nodes.get(ids[at] ?? '')?.children ?? []));
     return ids;
   }
