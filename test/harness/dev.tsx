@@ -17,7 +17,11 @@ const host = new FakeHost({
 });
 host.delayMs = Number(parameters.get('delay') ?? 0);
 if (parameters.get('refuse') === 'list') {
-  host.refuseNext('job.list', refusal('STORAGE_FAILED', 'The database could not be read: input/output error on /data.'), 1000);
+  host.refuseNext(
+    'job.list',
+    refusal('STORAGE_FAILED', 'The database could not be read: input/output error on /data.'),
+    1000,
+  );
 }
 if (parameters.get('lost') !== null) {
   setTimeout(() => {

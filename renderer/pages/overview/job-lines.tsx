@@ -74,9 +74,11 @@ const JobLine = memo(
             {reason ?? job.commandLine}
           </span>
         </span>
-        <span className={styles['tasks']}>
-          {job.numTasks > 1 ? <TaskBar counts={job.taskCounts} total={job.numTasks} /> : null}
-        </span>
+        {job.numTasks > 1 ? (
+          <span className={styles['tasks']}>
+            <TaskBar counts={job.taskCounts} total={job.numTasks} />
+          </span>
+        ) : null}
         <span className={styles['time']}>
           <Time job={job} time={time} />
         </span>
@@ -115,7 +117,6 @@ export function JobLinesSkeleton({ title, lines }: { readonly title: string; rea
           <span className={styles['what']}>
             <Skeleton width={100 + ((index * 47) % 80)} />
           </span>
-          <span className={styles['tasks']} />
           <span className={styles['time']}>
             <Skeleton width={40} />
           </span>

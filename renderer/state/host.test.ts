@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import { refusal, RefusalError } from '../../core/contract/errors.js';
+import { FakeHost } from '../../test/harness/fake-host.js';
+import { createHost, type ConnectionState, type Host } from './host.js';
+
+/** Timers by hand: what is due runs when the test says so. */
+function manualTimers() {
+  const timers = new Set<{ run: () => void; ms: number }>();
+  return {
+    timers,
+    setTimer: (run: () => void, ms: number) => {
+      const timer = { run, ms };
+      timers.add(timer);
+      return () => {
+        timers.delete(timer);
+      };
+    },
+    fire(ms: number) {
+      for (const timer of [...timers]) {
+        if (timer.ms !== ms) continue;
+        timers.delete(timer);
+        timer.run();
+      }
+    },
+  };
+}
+
+function reached(host: Host, kind: ConnectionState['kind']): Promise<void> {
+  return new Promise((resolve) => {
+    const check = () => {
+      if (host.connection.get().kind !== kind) return;
+      stop();
+      resolve();
+    };
+    const stop = host.connection.subscribe(check);
+    queueMicrotask(check);
+  });
+}
+
+function jobsListener() {
+  const seen: string[] = [];
+  return {
+    seen,
+    listener: {
+      snapshot: (value: { counts: { running: number } }) => seen.push(`snapshot ${value.counts.running}`),
+      delta: (value: { rows: readonly { id: string }[] }) =>
+        seen.push(`delta ${value.rows.map((row) => row.id).join()}`),
+    },
+  };
+}
+
+describe('host', () => {
+  it('says hello first and is then connected with the status', async () => {
+    const fake = new FakeHost({ jobs: 0 });
+    const host = createHost({ connect: fake.bridge.connect });
+    expect(host.connection.get().kind).toBe('connecting');
+    await reached(host, 'connected');
+    expect(fake.calls[0]).toEqual({ method: 'hello', params: { contractVersion: 1, client: 'window' } });
+    host.close();
+  });
+
+  it('takes a new snapshot of each topic after the connection came back', async () => {
+    const fake = new FakeHost({ jobs: 12 });
+    const { setTimer, timers, fire } = manualTimers();
+    const host = createHost({ connect: fake.bridge.connect, setTimer });
+    const { seen, listener } = jobsListener();
+    host.subscribe('jobs', {}, listener);
+    await reached(host, 'connected');
+    await expect.poll(() => seen).toEqual(['snapshot 4']);
+
+    fake.disconnect();
+    expect(host.connection.get().kind).toBe('lost');
+    fake.change('/anna/eval-mmlu', { state: 'SUCCEEDED' });
+    fake.publish();
+    expect([...timers].map((timer) => timer.ms)).toContain(200);
+    fire(200);
+    await reached(host, 'connected');
+    await expect.poll(() => seen).toEqual(['snapshot 4', 'snapshot 3']);
+
+    fake.change('/anna/eval-mmlu', { state: 'RUNNING' });
+    fake.publish();
+    expect(seen.at(-1)).toBe('delta /anna/eval-mmlu');
+    expect(fake.subscriptionsOf('jobs')).toBe(1);
+    host.close();
+  });
+
+  it('waits longer after each failed try, up to five seconds, and starts short again after a success', async () => {
+    const fake = new FakeHost({ jobs: 0 });
+    const { setTimer, timers, fire } = manualTimers();
+    const host = createHost({ connect: fake.bridge.connect, setTimer, patienceMs: 77_777 });
+    await reached(host, 'connected');
+    fake.reachable = false;
+    fake.disconnect();
+    const waits: number[] = [];
+    for (let count = 0; count < 7; count += 1) {
+      await expect.poll(() => [...timers].filter((timer) => timer.ms !== 77_777).length).toBe(1);
+      const next = [...timers].find((timer) => timer.ms !== 77_777)?.ms ?? 0;
+      waits.push(next);
+      fire(next);
+    }
+    expect(waits).toEqual([200, 400, 800, 1600, 3200, 5000, 5000]);
+    fake.reachable = true;
+    await expect.poll(() => [...timers].some((timer) => timer.ms === 5000)).toBe(true);
+    fire(5000);
+    await reached(host, 'connected');
+    fake.disconnect();
+    expect([...timers].some((timer) => timer.ms === 200)).toBe(true);
+    host.close();
+  });
+
+  it('sends a call that was in flight again, and the command happens once', async () => {
+    const fake = new FakeHost({ jobs: 12 });
+    fake.delayMs = 5;
+    const { setTimer, fire } = manualTimers();
+    const host = createHost({ connect: fake.bridge.connect, setTimer });
+    await reached(host, 'connected');
+    const answer = host.call('job.stop', { requestId: 'request-1', jobIds: ['/anna/eval-mmlu'] });
+    fake.disconnect();
+    fire(200);
+    await expect(answer).resolves.toEqual({
+      results: [{ id: '/anna/eval-mmlu', newId: null, refusal: null }],
+    });
+    expect(fake.callsOf('job.stop').map((params) => params.requestId)).toEqual(['request-1']);
+    host.close();
+  });
+
+  it('refuses calls when there is no connection for longer than a user waits', async () => {
+    const fake = new FakeHost({ jobs: 0 });
+    const { setTimer, fire } = manualTimers();
+    const host = createHost({ connect: fake.bridge.connect, setTimer, patienceMs: 9000 });
+    await reached(host, 'connected');
+    fake.reachable = false;
+    fake.disconnect();
+    const answer = host.call('status', {});
+    const outcome = expect(answer).rejects.toMatchObject({ refusal: { code: 'UNAVAILABLE' } });
+    fire(9000);
+    await outcome;
+    host.close();
+  });
+
+  it('does not try again when the controller speaks another version, and says so to every call', async () => {
+    const fake = new FakeHost({ jobs: 0 });
+    fake.refuseNext('hello', refusal('VERSION_MISMATCH', 'This window speaks version 1, the controller 2.'));
+    const { setTimer, timers } = manualTimers();
+    const host = createHost({ connect: fake.bridge.connect, setTimer });
+    const early = host.call('status', {});
+    await expect(early).rejects.toBeInstanceOf(RefusalError);
+    expect(host.connection.get()).toMatchObject({ kind: 'refused', refusal: { code: 'VERSION_MISMATCH' } });
+    expect(timers.size).toBe(0);
+    await expect(host.call('status', {})).rejects.toMatchObject({ refusal: { code: 'VERSION_MISMATCH' } });
+    host.close();
+  });
+
+  it('leaves topics while paused and takes one snapshot on return, no replay', async () => {
+    const fake = new FakeHost({ jobs: 12 });
+    const host = createHost({ connect: fake.bridge.connect });
+    const { seen, listener } = jobsListener();
+    host.subscribe('jobs', {}, listener);
+    await reached(host, 'connected');
+    await expect.poll(() => seen.length).toBe(1);
+    host.setPaused(true);
+    expect(fake.subscriptionsOf('jobs')).toBe(0);
+    for (let count = 0; count < 50; count += 1) {
+      fake.change('/anna/eval-mmlu', { failureCount: count });
+      fake.publish();
+    }
+    expect(seen).toEqual(['snapshot 4']);
+    host.setPaused(false);
+    await expect.poll(() => seen).toEqual(['snapshot 4', 'snapshot 4']);
+    host.close();
+  });
+
+  it('tells a listener when the controller refuses its topic, and unsubscribing leaves nothing open', async () => {
+    const fake = new FakeHost({ jobs: 1 });
+    const host = createHost({ connect: fake.bridge.connect });
+    await reached(host, 'connected');
+    const ended = new Promise<string>((resolve) => {
+      host.subscribe(
+        'job',
+        { jobId: '/anna/nothing' },
+        { snapshot: () => undefined, delta: () => undefined, ended: (reason) => resolve(reason.code) },
+      );
+    });
+    await expect(ended).resolves.toBe('NOT_FOUND');
+    const stop = host.subscribe(
+      'job',
+      { jobId: '/anna/train-llm' },
+      { snapshot: () => undefined, delta: () => undefined },
+    );
+    await expect.poll(() => fake.subscriptionsOf('job')).toBe(1);
+    stop();
+    expect(fake.subscriptionsOf('job')).toBe(0);
+    host.close();
+  });
+});
