@@ -1,235 +1,183 @@
-/** Every action, page and job by a few letters. */
-import { Spotlight, createSpotlight } from '@mantine/spotlight';
+/** Every action, page and job by a few letters: a text field over a list, the first entry chosen, Enter runs it. */
+import { Modal } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { useState } from 'react';
-import { Icon, type IconName } from '../components/icon.js';
+import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { Icon } from '../components/icon.js';
 import { KeyHint } from '../components/key-hint.js';
 import { StateBadge } from '../components/state-badge.js';
 import { RelativeTime } from '../components/time.js';
-import { useJobActions } from '../components/use-job-actions.js';
-import { useDesktop } from '../state/desktop-context.js';
 import { useCall } from '../state/hooks.js';
+import { createStore } from '../state/store.js';
 import { useStore } from '../state/use-store.js';
 import { common } from '../strings/common.js';
-import { jobs as jobWords } from '../strings/jobs.js';
+import { matchesAction, usePaletteActions, type PaletteAction } from './palette-actions.js';
 import styles from './palette.module.css';
-import { jobRoute, jobsRoute, navigate, newJobRoute, overviewRoute, useRoute } from './router.js';
+import { jobRoute, navigate } from './router.js';
 
-const [paletteStore, palette] = createSpotlight();
 const jobsShown = 8;
+const openStore = createStore(false);
 
 export function openPalette(): void {
-  palette.open();
+  openStore.set(true);
 }
 
-interface PaletteAction {
-  readonly label: string;
-  readonly icon: IconName;
-  readonly keys?: string;
-  /** Other words it is found by. */
-  readonly also?: string;
+function closePalette(): void {
+  openStore.set(false);
+}
+
+interface Entry {
+  readonly key: string;
+  /** Heading it stands under. */
+  readonly group: string;
+  readonly content: ReactNode;
   run(): void;
 }
 
-function matches(action: PaletteAction, query: string): boolean {
-  const text = `${action.label} ${action.also ?? ''}`.toLowerCase();
-  return query
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
+function actionEntry(group: string, action: PaletteAction): Entry {
+  return {
+    key: action.label,
+    group,
+    content: (
+      <>
+        <Icon name={action.icon} />
+        <span className={`${styles['label'] ?? ''} iris-ellipsis`}>{action.label}</span>
+        {action.keys === undefined ? null : <KeyHint keys={action.keys} />}
+      </>
+    ),
+    run: action.run,
+  };
 }
 
 export function Palette({ onHelp }: { onHelp(): void }) {
-  const desktop = useDesktop();
-  const settings = useStore(desktop.settings);
-  const route = useRoute();
-  const { stop, runAgain } = useJobActions();
+  const opened = useStore(openStore);
+  useEffect(() => closePalette, []);
+  return (
+    <Modal.Root
+      opened={opened}
+      onClose={closePalette}
+      centered={false}
+      yOffset="12vh"
+      size={620}
+      padding={0}
+      transitionProps={{ duration: 0 }}
+    >
+      <Modal.Overlay backgroundOpacity={0.35} />
+      <Modal.Content aria-label={common.palette}>
+        <PaletteBody onHelp={onHelp} />
+      </Modal.Content>
+    </Modal.Root>
+  );
+}
+
+function PaletteBody({ onHelp }: { onHelp(): void }) {
+  const { actions, pages } = usePaletteActions(onHelp);
   const [query, setQuery] = useState('');
+  const [chosen, setChosen] = useState(0);
   const [search] = useDebouncedValue(query.trim(), 120);
-  const [opened, setOpened] = useState(false);
+  const list = useRef<HTMLDivElement>(null);
   const found = useCall(
     'job.list',
     {
-      filter: search === '' ? {} : { search, rootsOnly: false },
+      filter: search === '' ? {} : { search: search.slice(0, 500), rootsOnly: false },
       sort: { key: 'submitted', descending: true },
       offset: 0,
       limit: jobsShown,
     },
-    { enabled: opened, keepPrevious: true },
+    { keepPrevious: true },
   );
 
-  const onJob = route.page === 'job' ? desktop.jobs.get(route.jobId) : undefined;
-  const theme = (wanted: 'system' | 'light' | 'dark', label: string, icon: IconName): PaletteAction => ({
-    label,
-    icon,
-    also: 'appearance colour',
-    run: () => {
-      void desktop.changeSettings({ theme: wanted });
-    },
-  });
-  const actions: readonly PaletteAction[] = [
-    {
-      label: common.newJob,
-      icon: 'plus',
-      keys: 'n',
-      also: 'launch submit run',
-      run: () => {
-        navigate(newJobRoute());
-      },
-    },
-    ...(onJob === undefined
-      ? []
-      : [
-          {
-            label: `${common.stop} ${onJob.name}`,
-            icon: 'stop' as const,
-            run: () => {
-              void stop([onJob]);
-            },
-          },
-          {
-            label: `${common.runAgain}: ${onJob.name}`,
-            icon: 'rerun' as const,
-            run: () => {
-              void runAgain([onJob]);
-            },
-          },
-          {
-            label: `${common.editAndRun}: ${onJob.name}`,
-            icon: 'edit' as const,
-            run: () => {
-              navigate(newJobRoute(onJob.id, 'edit'));
-            },
-          },
-        ]),
-    ...(
-      [
-        ['running', jobWords.running, 'dot'],
-        ['waiting', jobWords.waiting, 'clock'],
-        ['failed-today', jobWords.failedToday, 'cross'],
-      ] as const
-    ).map(([show, word, icon]) => ({
-      label: `${common.jobs}: ${word.toLowerCase()}`,
-      icon,
-      also: 'filter show',
-      run: () => {
-        navigate({ page: 'jobs', query: `show=${show}` });
-      },
-    })),
-    {
-      label: settings.notificationsPaused ? common.inboxResume : common.inboxPause,
-      icon: settings.notificationsPaused ? 'bell' : 'bell-off',
-      run: () => {
-        void desktop.changeSettings({ notificationsPaused: !settings.notificationsPaused });
-      },
-    },
-    theme('system', common.themeSystem, 'contrast'),
-    theme('light', common.themeLight, 'sun'),
-    theme('dark', common.themeDark, 'moon'),
-    { label: common.showKeys, icon: 'keyboard', keys: '?', also: 'help', run: onHelp },
+  const entries: readonly Entry[] = [
+    ...actions.filter((action) => matchesAction(action, query)).map((action) => actionEntry(common.paletteActions, action)),
+    ...pages.filter((action) => matchesAction(action, query)).map((action) => actionEntry(common.palettePages, action)),
+    ...(found.data?.rows ?? []).map(
+      (job): Entry => ({
+        key: job.id,
+        group: common.paletteJobs,
+        content: (
+          <>
+            <span className={styles['state']}>
+              <StateBadge state={job.state} />
+            </span>
+            <span className="iris-ellipsis">{job.name}</span>
+            <span className={`${styles['command'] ?? ''} iris-mono iris-ellipsis`}>{job.commandLine}</span>
+            <span className="iris-muted">
+              <RelativeTime atMs={job.submittedAtMs} />
+            </span>
+          </>
+        ),
+        run: () => {
+          navigate(jobRoute(job.id));
+        },
+      }),
+    ),
   ];
-  const pages: readonly PaletteAction[] = [
-    {
-      label: common.goTo(common.overview),
-      icon: 'overview',
-      keys: 'g o',
-      run: () => {
-        navigate(overviewRoute);
-      },
-    },
-    {
-      label: common.goTo(common.jobs),
-      icon: 'list',
-      keys: 'g j',
-      run: () => {
-        navigate(jobsRoute());
-      },
-    },
-  ];
-  const shownActions = actions.filter((action) => matches(action, query.trim()));
-  const shownPages = pages.filter((action) => matches(action, query.trim()));
-  const shownJobs = found.data?.rows ?? [];
+  const at = Math.min(chosen, entries.length - 1);
+
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [at]);
+
+  const runEntry = (entry: Entry | undefined) => {
+    if (entry === undefined) return;
+    closePalette();
+    entry.run();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing || entries.length === 0) return;
+    if (event.key === 'ArrowDown') setChosen((at + 1) % entries.length);
+    else if (event.key === 'ArrowUp') setChosen((at - 1 + entries.length) % entries.length);
+    else if (event.key === 'Enter') runEntry(entries[at]);
+    else return;
+    event.preventDefault();
+  };
 
   return (
-    <Spotlight.Root
-      store={paletteStore}
-      query={query}
-      onQueryChange={setQuery}
-      shortcut={null}
-      scrollable
-      maxHeight={420}
-      radius={6}
-      clearQueryOnClose
-      aria-label={common.palette}
-      onSpotlightOpen={() => {
-        setOpened(true);
-      }}
-      onSpotlightClose={() => {
-        setOpened(false);
-      }}
-    >
-      <Spotlight.Search
-        placeholder={common.paletteSearch}
-        aria-label={common.paletteSearch}
-        leftSection={<Icon name="search" />}
-      />
-      <Spotlight.ActionsList>
-        <ActionGroup label={common.paletteActions} actions={shownActions} />
-        <ActionGroup label={common.palettePages} actions={shownPages} />
-        {shownJobs.length === 0 ? null : (
-          <Spotlight.ActionsGroup label={common.paletteJobs}>
-            {shownJobs.map((job) => (
-              <Spotlight.Action
-                key={job.id}
-                onClick={() => {
-                  navigate(jobRoute(job.id));
-                }}
-              >
-                <span className={styles['job']}>
-                  <span className={styles['jobState']}>
-                    <StateBadge state={job.state} />
-                  </span>
-                  <span className="iris-ellipsis">{job.name}</span>
-                  <span className={`${styles['command'] ?? ''} iris-mono iris-ellipsis`}>
-                    {job.commandLine}
-                  </span>
-                  <span className="iris-muted">
-                    <RelativeTime atMs={job.submittedAtMs} />
-                  </span>
-                </span>
-              </Spotlight.Action>
-            ))}
-          </Spotlight.ActionsGroup>
-        )}
-        {shownActions.length + shownPages.length + shownJobs.length === 0 ? (
-          <Spotlight.Empty>{common.paletteNothing}</Spotlight.Empty>
-        ) : null}
-      </Spotlight.ActionsList>
-    </Spotlight.Root>
-  );
-}
-
-function ActionGroup({
-  label,
-  actions,
-}: {
-  readonly label: string;
-  readonly actions: readonly PaletteAction[];
-}) {
-  if (actions.length === 0) return null;
-  return (
-    <Spotlight.ActionsGroup label={label}>
-      {actions.map((action) => (
-        <Spotlight.Action
-          key={action.label}
-          label={action.label}
-          leftSection={<Icon name={action.icon} />}
-          rightSection={action.keys === undefined ? null : <KeyHint keys={action.keys} />}
-          onClick={() => {
-            action.run();
+    <>
+      <div className={styles['search']}>
+        <Icon name="search" />
+        <input
+          data-autofocus
+          className={styles['input']}
+          role="combobox"
+          aria-expanded="true"
+          aria-controls="palette-list"
+          aria-activedescendant={entries.length === 0 ? undefined : `palette-${at}`}
+          aria-label={common.paletteSearch}
+          placeholder={common.paletteSearch}
+          value={query}
+          onChange={(event) => {
+            setQuery(event.currentTarget.value);
+            setChosen(0);
           }}
+          onKeyDown={onKeyDown}
         />
-      ))}
-    </Spotlight.ActionsGroup>
+      </div>
+      <div className={styles['list']} ref={list} id="palette-list" role="listbox" aria-label={common.palette}>
+        {entries.map((entry, index) => (
+          <div key={`${entry.group} ${entry.key}`} role="presentation">
+            {entry.group === entries[index - 1]?.group ? null : (
+              <div className={styles['group']} role="presentation">
+                {entry.group}
+              </div>
+            )}
+            <div
+              id={`palette-${index}`}
+              role="option"
+              aria-selected={index === at}
+              className={styles['entry']}
+              onMouseMove={() => {
+                if (index !== at) setChosen(index);
+              }}
+              onClick={() => {
+                runEntry(entry);
+              }}
+            >
+              {entry.content}
+            </div>
+          </div>
+        ))}
+      </div>
+      {entries.length === 0 ? <p className={styles['empty']}>{common.paletteNothing}</p> : null}
+    </>
   );
 }

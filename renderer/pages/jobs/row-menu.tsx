@@ -32,7 +32,13 @@ export function RowMenu({ rows, at, onClose, onOpen, onStop, onRunAgain, onEdit 
       }}
     >
       <Menu.Target>
-        <span style={{ position: 'fixed', left: at.x, top: at.y, width: 1, height: 1 }} />
+        {/* Nothing to see: the place of the pointer, named for the menu that hangs on it. */}
+        <button
+          type="button"
+          tabIndex={-1}
+          aria-label={words.moreActions}
+          style={{ position: 'fixed', left: at.x, top: at.y, width: 1, height: 1, padding: 0, border: 0, opacity: 0 }}
+        />
       </Menu.Target>
       <Menu.Dropdown>
         {single === undefined ? null : (

@@ -1,0 +1,124 @@
+/** What the palette offers besides jobs: actions that fit where the user is, and pages. */
+import type { IconName } from '../components/icon.js';
+import { useJobActions } from '../components/use-job-actions.js';
+import { useDesktop } from '../state/desktop-context.js';
+import { useTopic } from '../state/hooks.js';
+import { canRunAgain, canStop } from '../state/job-actions.js';
+import { useStore } from '../state/use-store.js';
+import { common } from '../strings/common.js';
+import { jobs as jobWords } from '../strings/jobs.js';
+import { jobsRoute, navigate, newJobRoute, overviewRoute, useRoute } from './router.js';
+
+export interface PaletteAction {
+  readonly label: string;
+  readonly icon: IconName;
+  readonly keys?: string;
+  /** Other words it is found by. */
+  readonly also?: string;
+  run(): void;
+}
+
+/** True when every word occurs in the action's label or its other words. */
+export function matchesAction(action: PaletteAction, query: string): boolean {
+  const text = `${action.label} ${action.also ?? ''}`.toLowerCase();
+  return query
+    .trim()
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+const shortLists = [
+  ['running', jobWords.running, 'dot'],
+  ['waiting', jobWords.waiting, 'clock'],
+  ['failed-today', jobWords.failedToday, 'cross'],
+] as const;
+
+export function usePaletteActions(onHelp: () => void): {
+  readonly actions: readonly PaletteAction[];
+  readonly pages: readonly PaletteAction[];
+} {
+  const desktop = useDesktop();
+  const { notificationsPaused } = useStore(desktop.settings);
+  const route = useRoute();
+  const { stop, runAgain } = useJobActions();
+  const topic = useTopic('job', route.page === 'job' ? { jobId: route.jobId } : null);
+  const job = topic.kind === 'live' ? topic.value.summary : null;
+
+  const theme = (wanted: 'system' | 'light' | 'dark', label: string, icon: IconName): PaletteAction => ({
+    label,
+    icon,
+    also: 'appearance colour',
+    run: () => {
+      void desktop.changeSettings({ theme: wanted });
+    },
+  });
+  const onThisJob: PaletteAction[] = [];
+  if (job !== null && canStop(job)) {
+    onThisJob.push({ label: `${common.stop} ${job.name}`, icon: 'stop', run: () => void stop([job]) });
+  }
+  if (job !== null && canRunAgain(job)) {
+    onThisJob.push({ label: `${common.runAgain}: ${job.name}`, icon: 'rerun', run: () => void runAgain([job]) });
+  }
+  if (job !== null) {
+    onThisJob.push({
+      label: `${common.editAndRun}: ${job.name}`,
+      icon: 'edit',
+      run: () => {
+        navigate(newJobRoute(job.id, 'edit'));
+      },
+    });
+  }
+
+  return {
+    actions: [
+      ...onThisJob,
+      {
+        label: common.newJob,
+        icon: 'plus',
+        keys: 'n',
+        also: 'launch submit run',
+        run: () => {
+          navigate(newJobRoute());
+        },
+      },
+      ...shortLists.map(([show, word, icon]) => ({
+        label: `${common.jobs}: ${word.toLowerCase()}`,
+        icon,
+        also: 'filter show',
+        run: () => {
+          navigate({ page: 'jobs', query: `show=${show}` });
+        },
+      })),
+      {
+        label: notificationsPaused ? common.inboxResume : common.inboxPause,
+        icon: notificationsPaused ? 'bell' : 'bell-off',
+        run: () => {
+          void desktop.changeSettings({ notificationsPaused: !notificationsPaused });
+        },
+      },
+      theme('system', common.themeSystem, 'contrast'),
+      theme('light', common.themeLight, 'sun'),
+      theme('dark', common.themeDark, 'moon'),
+      { label: common.showKeys, icon: 'keyboard', keys: '?', also: 'help', run: onHelp },
+    ],
+    pages: [
+      {
+        label: common.goTo(common.overview),
+        icon: 'overview',
+        keys: 'g o',
+        run: () => {
+          navigate(overviewRoute);
+        },
+      },
+      {
+        label: common.goTo(common.jobs),
+        icon: 'list',
+        keys: 'g j',
+        run: () => {
+          navigate(jobsRoute());
+        },
+      },
+    ],
+  };
+}
