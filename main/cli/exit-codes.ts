@@ -42,7 +42,7 @@ export function jobExitCode(summary: JobSummary, tasks: readonly TaskView[]): nu
     byIndex.find((candidate) => candidate.state !== 'SUCCEEDED');
   const attempt = task?.attempts.at(-1);
   const cause = attempt?.cause ?? task?.cause ?? summary.cause;
-  const special = cause === null || cause === undefined ? undefined : byCause[cause.code];
+  const special = cause === null ? undefined : byCause[cause.code];
   if (special !== undefined) return special;
   if (attempt?.signal !== null && attempt?.signal !== undefined) {
     const code = signalExitCode(attempt.signal);

@@ -13,7 +13,7 @@ export function printable(text: string): string {
 
 /** At most `width` characters; a cut is shown by three dots. */
 export function cut(text: string, width: number): string {
-  const characters = [...text];
+  const characters = Array.from(text);
   return characters.length <= width ? text : `${characters.slice(0, width - 3).join('')}...`;
 }
 
@@ -33,12 +33,12 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
     }),
   );
   const widths = columns.map((column, index) =>
-    Math.max(column.title.length, ...cells.map((row) => [...(row[index] ?? '')].length)),
+    Math.max(column.title.length, ...cells.map((row) => Array.from(row[index] ?? '').length)),
   );
   const line = (row: readonly string[]) =>
     row
       .map((cell, index) => {
-        const blanks = ' '.repeat(Math.max(0, (widths[index] ?? 0) - [...cell].length));
+        const blanks = ' '.repeat(Math.max(0, (widths[index] ?? 0) - Array.from(cell).length));
         return columns[index]?.align === 'right' ? `${blanks}${cell}` : `${cell}${blanks}`;
       })
       .join('  ')

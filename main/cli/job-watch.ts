@@ -66,7 +66,6 @@ export async function watchJob(
             },
           },
         );
-        if (over) unsubscribe();
       }),
   );
 }

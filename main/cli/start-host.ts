@@ -125,7 +125,7 @@ function spawnHost(
 ): ChildProcess {
   const log = openSync(logFile, 'a', 0o600);
   try {
-    const asNode = process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' };
+    const asNode = 'electron' in process.versions ? { ELECTRON_RUN_AS_NODE: '1' } : {};
     return spawn(program.executable, [program.script, '--home', home.root], {
       // A folder that stays: the caller's may be on a disk that is to be unmounted.
       cwd: home.folder,

@@ -1,5 +1,6 @@
 /** Runs one typed line and keeps its two streams apart. */
 import { spawn } from 'node:child_process';
+import { performance } from 'node:perf_hooks';
 import { signalNumber } from '../lib/run.mjs';
 
 /** @typedef {{code: number, out: string, err: string, timedOut: boolean, ms: number}} Ran */

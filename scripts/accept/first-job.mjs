@@ -1,6 +1,7 @@
 /** A person launches a first job: the lines of the tour, and what must be true after each. */
 import { existsSync, readFileSync } from 'node:fs';
 import os from 'node:os';
+import { callHost } from './call-host.mjs';
 import { readPng } from './png.mjs';
 
 const user = os.userInfo().username;
@@ -220,8 +221,98 @@ const adopt = {
   },
 };
 
+/** @type {Case} */
+const quitWindow = {
+  name: 'the window is quit under a running job and started again',
+  async run({ irisctl, run, ok, env, home }) {
+    const shown = { ...env };
+    // A machine with a display would show the window to a person.
+    delete shown.DISPLAY;
+    delete shown.WAYLAND_DISPLAY;
+    const seconds = 12;
+    const first = await openWindow(run, irisctl, shown);
+    ok('the window is the host', first.host === 'desktop', first);
+    const line = `job run --no-wait --job-name quit -- sh -c 'i=1; while [ $i -le ${seconds} ]; do echo tick $i; i=$((i+1)); sleep 1; done'`;
+    const submitted = await irisctl(line);
+    ok('submitted', submitted.code === 0, submitted.err);
+    first.quit();
+    const ended = await first.ended;
+    console.log(`  the window has quit with exit code ${ended.code}`);
+    const between = await hostStatus(irisctl);
+    ok(
+      'a host without a window has taken over',
+      between.host === 'headless' && between.pid !== first.pid,
+      between,
+    );
+    ok('the job runs on', between.counts?.running === 1, between);
+    const second = await openWindow(run, irisctl, shown, (status) => status.running === true);
+    try {
+      const wait = await irisctl('job wait quit');
+      ok('it ends with exit code 0', wait.code === 0, wait.code);
+      const logs = await irisctl('job logs quit', { quiet: true });
+      const expected = Array.from({ length: seconds }, (_, index) => `tick ${index + 1}\n`).join('');
+      ok('its log is whole', logs.out === expected, logs.out);
+      const show = JSON.parse((await irisctl('job show --json quit', { quiet: true })).out);
+      ok(
+        'by its one and only attempt',
+        show.tasks.length === 1 && show.tasks[0].attempts.length === 1,
+        show.tasks,
+      );
+      const inbox = /** @type {{items: {jobId: string, state: string}[]}} */ (
+        await callHost(home, 'inbox.list', { limit: 50 })
+      );
+      const ends = inbox.items.filter((item) => item.jobId === show.summary.id).map((item) => item.state);
+      ok('its end is told once in the list of the app', ends.join() === 'SUCCEEDED', ends);
+    } finally {
+      second.quit();
+      await second.ended;
+    }
+  },
+};
+
+/** @typedef {{running?: boolean, host?: string, pid?: number, counts?: {running: number}}} Status */
+
+/** @param {import('./cases.mjs').Stage['irisctl']} irisctl @returns {Promise<Status>} */
+async function hostStatus(irisctl) {
+  const ran = await irisctl('status --json', { quiet: true });
+  return ran.out === '' ? {} : JSON.parse(ran.out);
+}
+
+/**
+ * Starts the window and waits until there is a host like the one wanted.
+ * @param {import('./cases.mjs').Stage['run']} run @param {import('./cases.mjs').Stage['irisctl']} irisctl @param {NodeJS.ProcessEnv} env
+ * @param {(status: Status) => boolean} [wanted]
+ */
+async function openWindow(run, irisctl, env, wanted = (status) => status.host === 'desktop') {
+  /** @type {() => void} */
+  let quit = () => undefined;
+  let over = false;
+  const ended = run('npm start', {
+    env,
+    timeoutMs: 120_000,
+    onStart: (signal) => (quit = () => signal('SIGTERM')),
+  });
+  void ended.then(() => (over = true));
+  for (let status = await hostStatus(irisctl); !over; status = await hostStatus(irisctl)) {
+    if (wanted(status)) return { ...status, ended, quit };
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  return { ended, quit };
+}
+
 /** @type {readonly Case[]} */
-export const firstJob = [streams, noProgram, tooLarge, replicas, original, list, interrupt, adopt, example];
+export const firstJob = [
+  streams,
+  noProgram,
+  tooLarge,
+  replicas,
+  original,
+  list,
+  interrupt,
+  adopt,
+  example,
+  quitWindow,
+];
 
 /** @type {readonly Case[]} */
 export const firstJobBench = [

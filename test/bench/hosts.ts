@@ -6,7 +6,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { resolveHome, type Home } from '../../main/home.js';
+import type * as Displays from '../../scripts/lib/display.mjs';
+import type * as Runtimes from '../../scripts/runtime.mjs';
 import { connectClient, type TestClient } from '../harness/client.js';
+
+// Loaded from where they lie: bundled, they would not find the checkout.
+type RuntimeModule = typeof Runtimes;
+type DisplayModule = typeof Displays;
 
 export type HostKind = 'headless' | 'desktop';
 
@@ -61,12 +67,8 @@ function startHeadless(root: string, folder: string): Started {
 
 async function startDesktop(root: string, folder: string): Promise<Started> {
   const script = (name: string) => pathToFileURL(path.join(root, 'scripts', name)).href;
-  const runtimes = (await import(
-    /* @vite-ignore */ script('runtime.mjs')
-  )) as typeof import('../../scripts/runtime.mjs');
-  const displays = (await import(
-    /* @vite-ignore */ script('lib/display.mjs')
-  )) as typeof import('../../scripts/lib/display.mjs');
+  const runtimes = (await import(/* @vite-ignore */ script('runtime.mjs'))) as RuntimeModule;
+  const displays = (await import(/* @vite-ignore */ script('lib/display.mjs'))) as DisplayModule;
   const display = await displays.startDisplay();
   const runtime = runtimes.resolveRuntime({ display: 'virtual' });
   const child = spawn(runtime.executable, runtime.args, {

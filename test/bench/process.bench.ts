@@ -210,7 +210,7 @@ interface TimingPipe {
 function openPipe(): TimingPipe {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'iris-pipe-'));
   const file = path.join(folder, 'pipe');
-  execFileSync('mkfifo', [file]);
+  execFileSync('/usr/bin/mkfifo', [file]);
   // Open for writing too, so that it never ends between two writers.
   const fd = openSync(file, constants.O_RDWR | constants.O_NONBLOCK);
   const socket = new net.Socket({ fd, readable: true, writable: false });

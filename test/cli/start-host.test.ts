@@ -74,7 +74,13 @@ describe('starting a host', () => {
 
   it('is done once, by the first command that needs a host', async () => {
     const link = () =>
-      new HostLink({ home, program, environment: environment('serve'), cluster: undefined, note: () => undefined });
+      new HostLink({
+        home,
+        program,
+        environment: environment('serve'),
+        cluster: undefined,
+        note: () => undefined,
+      });
     const first = await link().open();
     const second = await link().open();
     connections.push(first, second);

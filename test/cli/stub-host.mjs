@@ -13,7 +13,10 @@ if (mode === 'fail') {
   process.exit(125);
 }
 // The folder is somebody's: another's of these, or in this mode a host's that is just leaving as the first one starts.
-if ((mode === 'lose-first' && readFileSync(starts, 'utf8').trim().split('\n').length === 1) || !takeFolder()) {
+if (
+  (mode === 'lose-first' && readFileSync(starts, 'utf8').trim().split('\n').length === 1) ||
+  !takeFolder()
+) {
   process.stderr.write(`The data folder ${home} is in use by another host. Attach to it.\n`);
   process.exit(125);
 }

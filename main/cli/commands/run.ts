@@ -110,7 +110,7 @@ async function submitAndFollow(context: Context, run: RunRequest, prefix: Prefix
 }
 
 async function followToEnd(context: Context, jobId: string, logs: JobLogs): Promise<WatchedJob> {
-  let lingering: NodeJS.Timeout | null = null;
+  let lingering: NodeJS.Timeout | undefined;
   let saidWaiting = '';
   try {
     const job = await watchJob(context.link, jobId, (state) => {
@@ -129,7 +129,7 @@ async function followToEnd(context: Context, jobId: string, logs: JobLogs): Prom
     await logs.drained();
     return job;
   } finally {
-    if (lingering !== null) clearTimeout(lingering);
+    clearTimeout(lingering);
   }
 }
 

@@ -1,6 +1,5 @@
 /** `job stop` (alias `kill`) and `job retry`: one command about several jobs, each with its own answer. */
 import { randomUUID } from 'node:crypto';
-import { jobLimits } from '../../../core/contract/job-request.js';
 import type { MethodResult } from '../../../core/contract/api.js';
 import type { Context } from '../context.js';
 import { exitCodes } from '../exit-codes.js';
@@ -16,7 +15,7 @@ export interface TargetOptions {
 type Results = MethodResult<'job.stop'>['results'];
 
 /** Most jobs the contract takes in one command. */
-const batch = jobLimits.maxReplicas;
+const batch = 10_000;
 
 export async function stopCommand(
   context: Context,
