@@ -28,7 +28,9 @@ export function cancel(draft: Draft, jobId: string, options: CancelOptions): Res
   if (job === undefined) return refuse('NOT_FOUND', `There is no job ${jobId}.`);
   const cause: Cause = { code: 'STOPPED_BY_USER', message: options.message ?? `Stopped by ${actor}.` };
   let jobs = 0;
-  if (!isTerminalJobState(job.state) || job.state === 'WORKER_FAILED') {
+  // One that left memory is over with all its tree, and stays as it ended.
+  const live = draft.job(jobId) !== undefined;
+  if (live && (!isTerminalJobState(job.state) || job.state === 'WORKER_FAILED')) {
     endJob(draft, job, {
       state: 'KILLED',
       cause,

@@ -211,6 +211,17 @@ describe('cascades', () => {
     expect(world.job(failed).state).toBe('FAILED');
   });
 
+  test('cancel of a WORKER_FAILED root keeps when it ended and is not notified again', () => {
+    const id = fresh().submit({ name: 'p', maxRetriesPreemption: 0 });
+    world.observe(world.run(`${id}/0`), 'WORKER_FAILED');
+    const { finishedAtMs } = world.job(id);
+    world.nowMs += 1000;
+    world.cancel(id);
+    expect(world.job(id)).toMatchObject({ state: 'KILLED', finishedAtMs });
+    expect(world.inbox()).toEqual(['/ann/p WORKER_FAILED']);
+    expect(world.actions().filter((action) => action === 'job_completed').length).toBe(1);
+  });
+
   test('a cascade by policy leaves a WORKER_FAILED child as it ended', () => {
     const id = fresh().submit({ name: 'p' });
     const lost = world.submit({ name: 'lost', parent: id, maxRetriesPreemption: 0 });
