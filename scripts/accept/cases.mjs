@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../lib/paths.mjs';
-import { runCommand } from './commands.mjs';
+import { endAllCommands, runCommand } from './commands.mjs';
 
 /** @typedef {import('./commands.mjs').Ran} Ran */
 /**
@@ -25,6 +25,12 @@ export async function runCases(cases) {
   const env = cleanEnv(home);
   /** @type {string[]} */
   const failures = [];
+  const cutShort = () => {
+    endAllCommands();
+    void tidy(home, env).then(() => process.exit(1));
+  };
+  process.once('SIGINT', cutShort);
+  process.once('SIGTERM', cutShort);
   try {
     for (const one of cases) {
       console.log(`\n# ${one.name}`);

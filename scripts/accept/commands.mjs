@@ -15,6 +15,13 @@ import { signalNumber } from '../lib/run.mjs';
  * }} CommandOptions
  */
 
+/** Ends of what still runs, for an early end of ours. @type {Set<() => void>} */
+const running = new Set();
+
+export function endAllCommands() {
+  for (const end of running) end();
+}
+
 /** @param {string} line typed into `sh` @param {CommandOptions} [options] @returns {Promise<Ran>} */
 export function runCommand(line, options = {}) {
   const started = performance.now();
@@ -46,10 +53,13 @@ export function runCommand(line, options = {}) {
       timedOut = true;
       signal('SIGKILL');
     }, options.timeoutMs ?? 120_000);
+    const endNow = () => signal('SIGKILL');
+    running.add(endNow);
     options.onStart?.(signal, text);
     child.on('error', reject);
     child.on('close', (code, name) => {
       clearTimeout(limit);
+      running.delete(endNow);
       const ran = {
         code: code ?? 128 + signalNumber(name),
         ...text(),

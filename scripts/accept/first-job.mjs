@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import { callHost } from './call-host.mjs';
 import { readPng } from './png.mjs';
+import { windowProcess } from './window-process.mjs';
 
 const user = os.userInfo().username;
 const cores = os.availableParallelism();
@@ -224,13 +225,14 @@ const adopt = {
 /** @type {Case} */
 const quitWindow = {
   name: 'the window is quit under a running job and started again',
-  async run({ irisctl, run, ok, env, home }) {
+  async run(stage) {
+    const { irisctl, ok, env, home } = stage;
     const shown = { ...env };
     // A machine with a display would show the window to a person.
     delete shown.DISPLAY;
     delete shown.WAYLAND_DISPLAY;
     const seconds = 12;
-    const first = await openWindow(run, irisctl, shown);
+    const first = await openWindow(stage, shown, (status) => status.host === 'desktop');
     ok('the window is the host', first.host === 'desktop', first);
     const line = `job run --no-wait --job-name quit -- sh -c 'i=1; while [ $i -le ${seconds} ]; do echo tick $i; i=$((i+1)); sleep 1; done'`;
     const submitted = await irisctl(line);
@@ -245,7 +247,7 @@ const quitWindow = {
       between,
     );
     ok('the job runs on', between.counts?.running === 1, between);
-    const second = await openWindow(run, irisctl, shown, (status) => status.running === true);
+    const second = await openWindow(stage, shown, (status) => status.running === true);
     try {
       const wait = await irisctl('job wait quit');
       ok('it ends with exit code 0', wait.code === 0, wait.code);
@@ -279,25 +281,21 @@ async function hostStatus(irisctl) {
 }
 
 /**
- * Starts the window and waits until there is a host like the one wanted.
- * @param {import('./cases.mjs').Stage['run']} run @param {import('./cases.mjs').Stage['irisctl']} irisctl @param {NodeJS.ProcessEnv} env
- * @param {(status: Status) => boolean} [wanted]
+ * Starts the window and waits until there is one and a host like the one wanted.
+ * @param {import('./cases.mjs').Stage} stage @param {NodeJS.ProcessEnv} env @param {(status: Status) => boolean} wanted
  */
-async function openWindow(run, irisctl, env, wanted = (status) => status.host === 'desktop') {
-  /** @type {() => void} */
-  let quit = () => undefined;
+async function openWindow(stage, env, wanted) {
   let over = false;
-  const ended = run('npm start', {
-    env,
-    timeoutMs: 120_000,
-    onStart: (signal) => (quit = () => signal('SIGTERM')),
-  });
+  const ended = stage.run('npm start', { env, timeoutMs: 120_000 });
   void ended.then(() => (over = true));
-  for (let status = await hostStatus(irisctl); !over; status = await hostStatus(irisctl)) {
-    if (wanted(status)) return { ...status, ended, quit };
+  for (;;) {
+    const status = await hostStatus(stage.irisctl);
+    const pid = windowProcess(stage.home);
+    if (over || (wanted(status) && pid !== null)) {
+      return { ...status, ended, quit: () => (pid === null ? undefined : process.kill(pid, 'SIGTERM')) };
+    }
     await new Promise((resolve) => setTimeout(resolve, 300));
   }
-  return { ended, quit };
 }
 
 /** @type {readonly Case[]} */
