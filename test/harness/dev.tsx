@@ -1,5 +1,5 @@
 /**
- * The window over a made-up controller, for looking at it in a browser: `npx vite --config test/harness/dev.config.ts`, then
+ * The window over a made-up controller, for looking at it in a browser: `node test/harness/dev-server.mjs`, then
  * /test/harness/dev.html?jobs=10000&live=500&theme=dark#/jobs. Parameters: jobs, live (changes a second), theme, lost, delay, gpus, refuse.
  */
 import '../../renderer/state/zod-jitless.js';
