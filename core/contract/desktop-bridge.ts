@@ -7,8 +7,8 @@ import type { ClientFrame } from './protocol.js';
 
 /** One connection to the controller. Frames that arrive are passed on unparsed; the client checks them. */
 export interface BridgeConnection {
-  send(frame: ClientFrame): void;
-  close(): void;
+  readonly send: (frame: ClientFrame) => void;
+  readonly close: () => void;
 }
 
 export const appInfoSchema = z.strictObject({
@@ -64,9 +64,9 @@ export type LogStreamChoice = (typeof logStreamChoices)[number];
 
 export interface DesktopBridge {
   /** Opens a connection; `onClosed` is called once when it ends for whatever reason other than `close()`. */
-  connect(onFrame: (frame: unknown) => void, onClosed: () => void): BridgeConnection;
+  readonly connect: (onFrame: (frame: unknown) => void, onClosed: () => void) => BridgeConnection;
   /** The folder picked, or null when the user cancelled. */
-  pickFolder(current?: string): Promise<string | null>;
+  readonly pickFolder: (current?: string) => Promise<string | null>;
   /** Main asks for the place and streams the attempt's log there itself; null when cancelled. Rejects with the reason. */
   saveText(
     suggestedName: string,
@@ -74,12 +74,12 @@ export interface DesktopBridge {
     stream: LogStreamChoice,
   ): Promise<{ path: string } | null>;
   /** Path of a file or folder dropped on the window (the DOM's File object); null when it has none. */
-  readDroppedPath(file: object): string | null;
-  info(): Promise<AppInfo>;
+  readonly readDroppedPath: (file: object) => string | null;
+  readonly info: () => Promise<AppInfo>;
   /** Returns the function that ends listening. Commands sent before the first listener are kept for it. */
-  onCommand(listener: (command: DesktopCommand) => void): () => void;
-  answerClosing(answer: ClosingAnswer): Promise<void>;
-  getSettings(): Promise<DesktopSettings>;
+  readonly onCommand: (listener: (command: DesktopCommand) => void) => () => void;
+  readonly answerClosing: (answer: ClosingAnswer) => Promise<void>;
+  readonly getSettings: () => Promise<DesktopSettings>;
   /** Returns the settings after the change. */
-  setSettings(change: DesktopSettingsChange): Promise<DesktopSettings>;
+  readonly setSettings: (change: DesktopSettingsChange) => Promise<DesktopSettings>;
 }

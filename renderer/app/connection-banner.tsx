@@ -1,19 +1,18 @@
 /** Between rail and page while the controller is away: what is shown may be old, and what happens about it. */
 import { Button } from '@mantine/core';
 import { Icon } from '../components/icon.js';
-import { useDesktop } from '../state/desktop-context.js';
-import { useConnection, useTopic } from '../state/hooks.js';
+import { useDesktop, useHostStatus } from '../state/desktop-context.js';
+import { useConnection } from '../state/hooks.js';
 import { common } from '../strings/common.js';
 import styles from './connection-banner.module.css';
 
 export function ConnectionBanner() {
   const { host } = useDesktop();
   const connection = useConnection();
-  const topic = useTopic('status', {});
+  const status = useHostStatus();
   if (connection.kind === 'connecting') return null;
   if (connection.kind === 'connected') {
-    const status = topic.kind === 'live' ? topic.value : connection.status;
-    if (status.healthy) return null;
+    if (status === null || status.healthy) return null;
     return (
       <div className={styles['banner']} role="status">
         <Icon name="warning" />

@@ -75,7 +75,7 @@ export function Inbox() {
   );
 }
 
-function InboxList({ unread, onDone }: { readonly unread: number; onDone(): void }) {
+function InboxList({ unread, onDone }: { readonly unread: number; readonly onDone: () => void }) {
   const desktop = useDesktop();
   const { host } = desktop;
   const toast = useToast();
@@ -172,7 +172,7 @@ function InboxList({ unread, onDone }: { readonly unread: number; onDone(): void
   );
 }
 
-function InboxLine({ item, onOpen }: { readonly item: InboxItem; onOpen(): void }) {
+function InboxLine({ item, onOpen }: { readonly item: InboxItem; readonly onOpen: () => void }) {
   return (
     <UnstyledButton className={styles['line']} data-unread={!item.read || undefined} onClick={onOpen}>
       <span className={styles['top']}>

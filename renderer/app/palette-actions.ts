@@ -15,7 +15,7 @@ export interface PaletteAction {
   readonly keys?: string;
   /** Other words it is found by. */
   readonly also?: string;
-  run(): void;
+  readonly run: () => void;
 }
 
 /** True when every word occurs in the action's label or its other words. */
@@ -58,7 +58,11 @@ export function usePaletteActions(onHelp: () => void): {
     onThisJob.push({ label: `${common.stop} ${job.name}`, icon: 'stop', run: () => void stop([job]) });
   }
   if (job !== null && canRunAgain(job)) {
-    onThisJob.push({ label: `${common.runAgain}: ${job.name}`, icon: 'rerun', run: () => void runAgain([job]) });
+    onThisJob.push({
+      label: `${common.runAgain}: ${job.name}`,
+      icon: 'rerun',
+      run: () => void runAgain([job]),
+    });
   }
   if (job !== null) {
     onThisJob.push({

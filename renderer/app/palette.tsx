@@ -30,7 +30,7 @@ interface Entry {
   /** Heading it stands under. */
   readonly group: string;
   readonly content: ReactNode;
-  run(): void;
+  readonly run: () => void;
 }
 
 function actionEntry(group: string, action: PaletteAction): Entry {
@@ -48,7 +48,7 @@ function actionEntry(group: string, action: PaletteAction): Entry {
   };
 }
 
-export function Palette({ onHelp }: { onHelp(): void }) {
+export function Palette({ onHelp }: { readonly onHelp: () => void }) {
   const opened = useStore(openStore);
   useEffect(() => closePalette, []);
   return (
@@ -69,7 +69,7 @@ export function Palette({ onHelp }: { onHelp(): void }) {
   );
 }
 
-function PaletteBody({ onHelp }: { onHelp(): void }) {
+function PaletteBody({ onHelp }: { readonly onHelp: () => void }) {
   const { actions, pages } = usePaletteActions(onHelp);
   const [query, setQuery] = useState('');
   const [chosen, setChosen] = useState(0);
@@ -87,29 +87,31 @@ function PaletteBody({ onHelp }: { onHelp(): void }) {
   );
 
   const entries: readonly Entry[] = [
-    ...actions.filter((action) => matchesAction(action, query)).map((action) => actionEntry(common.paletteActions, action)),
-    ...pages.filter((action) => matchesAction(action, query)).map((action) => actionEntry(common.palettePages, action)),
-    ...(found.data?.rows ?? []).map(
-      (job): Entry => ({
-        key: job.id,
-        group: common.paletteJobs,
-        content: (
-          <>
-            <span className={styles['state']}>
-              <StateBadge state={job.state} />
-            </span>
-            <span className="iris-ellipsis">{job.name}</span>
-            <span className={`${styles['command'] ?? ''} iris-mono iris-ellipsis`}>{job.commandLine}</span>
-            <span className="iris-muted">
-              <RelativeTime atMs={job.submittedAtMs} />
-            </span>
-          </>
-        ),
-        run: () => {
-          navigate(jobRoute(job.id));
-        },
-      }),
-    ),
+    ...actions
+      .filter((action) => matchesAction(action, query))
+      .map((action) => actionEntry(common.paletteActions, action)),
+    ...pages
+      .filter((action) => matchesAction(action, query))
+      .map((action) => actionEntry(common.palettePages, action)),
+    ...(found.data?.rows ?? []).map((job): Entry => ({
+      key: job.id,
+      group: common.paletteJobs,
+      content: (
+        <>
+          <span className={styles['state']}>
+            <StateBadge state={job.state} />
+          </span>
+          <span className="iris-ellipsis">{job.name}</span>
+          <span className={`${styles['command'] ?? ''} iris-mono iris-ellipsis`}>{job.commandLine}</span>
+          <span className="iris-muted">
+            <RelativeTime atMs={job.submittedAtMs} />
+          </span>
+        </>
+      ),
+      run: () => {
+        navigate(jobRoute(job.id));
+      },
+    })),
   ];
   const at = Math.min(chosen, entries.length - 1);
 

@@ -3,7 +3,7 @@ import { Tooltip, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useState } from 'react';
 import { Icon, type IconName } from '../components/icon.js';
-import { useConnection } from '../state/hooks.js';
+import { useHostStatus } from '../state/desktop-context.js';
 import { common } from '../strings/common.js';
 import styles from './rail.module.css';
 import { jobsRoute, overviewRoute, routeHash, type Route } from './router.js';
@@ -26,11 +26,10 @@ function belongsTo(route: Route, page: Route['page']): boolean {
 }
 
 export function Rail({ route }: { readonly route: Route }) {
-  const smallWindow = useMediaQuery('(max-width: 1080px)') ?? false;
+  const smallWindow = useMediaQuery('(max-width: 1080px)');
   const [chosen, setChosen] = useState<boolean | null>(null);
   const narrow = chosen ?? smallWindow;
-  const connection = useConnection();
-  const cluster = connection.kind === 'connected' ? connection.status.clusterName : common.appName;
+  const cluster = useHostStatus()?.clusterName ?? common.appName;
 
   return (
     <nav className={styles['rail']} data-narrow={narrow || undefined} aria-label={common.navigation}>

@@ -1,7 +1,7 @@
 /** The line at the bottom: what runs and waits, what is free, the controller's health, the runtime, notifications. */
 import type { HostStatus, MachineView } from '../../core/contract/views.js';
 import { Icon, type IconName } from '../components/icon.js';
-import { useCounts, useDesktop } from '../state/desktop-context.js';
+import { useCounts, useDesktop, useHostStatus } from '../state/desktop-context.js';
 import { useConnection, useTopic } from '../state/hooks.js';
 import { useStore } from '../state/use-store.js';
 import { common } from '../strings/common.js';
@@ -62,9 +62,7 @@ export function StatusBar() {
   // This is also what keeps the machines sampled; a hidden window listens to nothing.
   const overview = useTopic('overview', {});
   const info = useStore(useDesktop().info);
-  const status = useTopic('status', {});
-  const health =
-    status.kind === 'live' ? status.value : connection.kind === 'connected' ? connection.status : null;
+  const status = useHostStatus();
 
   return (
     <footer className={styles['bar']} aria-label={common.statusBar}>
@@ -97,7 +95,7 @@ export function StatusBar() {
       )}
       {overview.kind === 'live' ? <Free machines={overview.value.machines} /> : null}
       <span className={styles['space']} />
-      <Health connection={connection.kind} status={health} />
+      <Health connection={connection.kind} status={status} />
       {info === null ? null : (
         <span
           className={`${styles['item'] ?? ''} ${styles['runtime'] ?? ''}`}

@@ -8,7 +8,7 @@ import styles from './keyboard-help.module.css';
 
 export interface KeyboardHelpProps {
   readonly opened: boolean;
-  onClose(): void;
+  readonly onClose: () => void;
 }
 
 export function KeyboardHelp({ opened, onClose }: KeyboardHelpProps) {
@@ -31,7 +31,7 @@ export function KeyboardHelp({ opened, onClose }: KeyboardHelpProps) {
                   <div key={shortcut.label} className={styles['line']}>
                     <dt>{shortcut.label}</dt>
                     <dd>
-                      {keysOf(shortcut).map((keys) => (
+                      {(shortcut.shown ?? keysOf(shortcut)).map((keys) => (
                         <KeyHint key={keys} keys={keys} />
                       ))}
                     </dd>

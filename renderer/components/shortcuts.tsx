@@ -10,10 +10,12 @@ export interface Shortcut {
   readonly keys: string | readonly string[];
   /** What it does, for the help. Absent: not listed. */
   readonly label?: string;
+  /** Keys the help shows for it, when one line stands for several shortcuts. */
+  readonly shown?: readonly string[];
   /** Also while a text field has the focus. */
   readonly inFields?: boolean;
   /** Return false to let the next one try, and the browser act. */
-  run(event: KeyboardEvent): boolean | void;
+  readonly run: (event: KeyboardEvent) => unknown;
 }
 
 export interface ShortcutGroup {
@@ -23,7 +25,7 @@ export interface ShortcutGroup {
 
 interface Registry {
   readonly groups: ReadableStore<readonly ShortcutGroup[]>;
-  add(group: { readonly current: ShortcutGroup }): () => void;
+  readonly add: (group: { readonly current: ShortcutGroup }) => () => void;
 }
 
 const sequenceMs = 1200;
@@ -69,7 +71,7 @@ export function keysOf(shortcut: Shortcut): readonly string[] {
 }
 
 interface ShortcutEngine extends Registry {
-  handle(event: KeyboardEvent): void;
+  readonly handle: (event: KeyboardEvent) => void;
 }
 
 export function createShortcutEngine(now: () => number = Date.now): ShortcutEngine {

@@ -11,9 +11,9 @@ import { useToast } from './toasts.js';
 
 export interface JobActionFunctions {
   /** Asks once, then stops those that have not ended. Resolves true when the command was given. */
-  stop(rows: readonly JobSummary[]): Promise<boolean>;
+  readonly stop: (rows: readonly JobSummary[]) => Promise<boolean>;
   /** Runs ended jobs again; asks only when there are several. Resolves true when the command was given. */
-  runAgain(rows: readonly JobSummary[]): Promise<boolean>;
+  readonly runAgain: (rows: readonly JobSummary[]) => Promise<boolean>;
 }
 
 const mostNamed = 5;

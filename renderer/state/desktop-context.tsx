@@ -9,7 +9,7 @@ import {
   type ReactNode,
 } from 'react';
 import { RefusalError, errorCodes } from '../../core/contract/errors.js';
-import type { Counts, JobSummary } from '../../core/contract/views.js';
+import type { Counts, HostStatus, JobSummary } from '../../core/contract/views.js';
 import type { AppInfo, DesktopBridge, DesktopSettings } from './bridge.js';
 import { createJobEntities, type JobEntities } from './entities.js';
 import { createJobActions, type JobActions } from './job-actions.js';
@@ -25,11 +25,13 @@ export interface Desktop {
   readonly actions: JobActions;
   readonly topics: TopicHub;
   readonly counts: ReadableStore<Counts | null>;
+  /** The controller's status as last told; kept while the connection is away. */
+  readonly status: ReadableStore<HostStatus | null>;
   readonly info: ReadableStore<AppInfo | null>;
   readonly settings: ReadableStore<DesktopSettings>;
-  changeSettings(change: Partial<DesktopSettings>): Promise<void>;
+  readonly changeSettings: (change: Partial<DesktopSettings>) => Promise<void>;
   readonly queries: QueryClient;
-  close(): void;
+  readonly close: () => void;
 }
 
 const startSettings: DesktopSettings = { closeToTray: 'ask', notificationsPaused: false, theme: 'system' };
@@ -44,6 +46,7 @@ export function createDesktop(bridge: DesktopBridge, options: DesktopOptions = {
   const page = options.document ?? document;
   const jobs = createJobEntities();
   const counts: WritableStore<Counts | null> = createStore<Counts | null>(null);
+  const status: WritableStore<HostStatus | null> = createStore<HostStatus | null>(null);
   const info: WritableStore<AppInfo | null> = createStore<AppInfo | null>(null);
   const settings = createStore<DesktopSettings>(startSettings);
   const queries = new QueryClient({
@@ -78,6 +81,11 @@ export function createDesktop(bridge: DesktopBridge, options: DesktopOptions = {
         },
       },
     ),
+    host.subscribe('status', {}, { snapshot: status.set, delta: status.set }),
+    host.connection.subscribe(() => {
+      const connection = host.connection.get();
+      if (connection.kind === 'connected') status.set(connection.status);
+    }),
     bridge.onCommand((command) => {
       if (command.kind === 'settings-changed') settings.set(command.settings);
     }),
@@ -100,6 +108,7 @@ export function createDesktop(bridge: DesktopBridge, options: DesktopOptions = {
     actions: createJobActions(host),
     topics: createTopicHub(host),
     counts,
+    status,
     info,
     settings,
     async changeSettings(change) {
@@ -146,6 +155,10 @@ export function useJobRow(id: string): JobSummary | undefined {
   const { jobs } = useDesktop();
   const subscribe = useCallback((listener: () => void) => jobs.listen(id, listener), [jobs, id]);
   return useSyncExternalStore(subscribe, () => jobs.get(id));
+}
+
+export function useHostStatus(): HostStatus | null {
+  return useStore(useDesktop().status);
 }
 
 export function useCounts(): Counts | null {

@@ -13,14 +13,14 @@ export interface JobBatch {
 }
 
 export interface JobEntities {
-  get(id: string): JobSummary | undefined;
+  readonly get: (id: string) => JobSummary | undefined;
   /** Rows of an answer: kept, and listeners of those that differ are called. */
-  put(rows: readonly JobSummary[]): void;
+  readonly put: (rows: readonly JobSummary[]) => void;
   /** A delta of the topic. */
-  apply(rows: readonly JobSummary[], removed: readonly string[]): void;
-  listen(id: string, listener: () => void): () => void;
+  readonly apply: (rows: readonly JobSummary[], removed: readonly string[]) => void;
+  readonly listen: (id: string, listener: () => void) => () => void;
   /** Called once for each delta, after the rows' own listeners. */
-  onBatch(listener: (batch: JobBatch) => void): () => void;
+  readonly onBatch: (listener: (batch: JobBatch) => void) => () => void;
   readonly size: number;
 }
 

@@ -29,22 +29,26 @@ export type ConnectionState =
 
 export interface TopicListener<T extends TopicName> {
   /** The first value, and any later one that replaces everything known before. */
-  snapshot(value: TopicSnapshot<T>): void;
-  delta(value: TopicDelta<T>): void;
+  readonly snapshot: (value: TopicSnapshot<T>) => void;
+  readonly delta: (value: TopicDelta<T>) => void;
   /** The controller refused or ended it while the connection stands. */
-  ended?(reason: Refusal): void;
+  readonly ended?: (reason: Refusal) => void;
 }
 
 export interface Host {
   readonly connection: ReadableStore<ConnectionState>;
   /** Rejects with RefusalError only. Waits for a connection, but not longer than `patienceMs`. */
-  call<M extends MethodName>(method: M, params: Params<M>): Promise<MethodResult<M>>;
-  subscribe<T extends TopicName>(topic: T, filter: TopicFilter<T>, listener: TopicListener<T>): () => void;
+  readonly call: <M extends MethodName>(method: M, params: Params<M>) => Promise<MethodResult<M>>;
+  readonly subscribe: <T extends TopicName>(
+    topic: T,
+    filter: TopicFilter<T>,
+    listener: TopicListener<T>,
+  ) => () => void;
   /** Paused (window hidden): topics are left; resumed: each takes one fresh snapshot. */
-  setPaused(paused: boolean): void;
+  readonly setPaused: (paused: boolean) => void;
   /** Try again now instead of waiting for the back-off. */
-  reconnect(): void;
-  close(): void;
+  readonly reconnect: () => void;
+  readonly close: () => void;
 }
 
 export interface HostOptions {
@@ -59,14 +63,14 @@ const firstDelayMs = 200;
 const longestDelayMs = 5000;
 
 interface PendingCall {
-  start(client: ContractClient): void;
-  fail(reason: Refusal): void;
+  readonly start: (client: ContractClient) => void;
+  readonly fail: (reason: Refusal) => void;
   sent: boolean;
 }
 
 interface OpenTopic {
-  start(client: ContractClient): void;
-  stop(): void;
+  readonly start: (client: ContractClient) => void;
+  readonly stop: () => void;
 }
 
 function timeoutTimer(run: () => void, ms: number): () => void {

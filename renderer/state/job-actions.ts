@@ -9,14 +9,14 @@ export type TargetResults = MethodResult<'job.stop'>['results'];
 
 /** Ids of jobs whose stop was asked for and not yet seen. */
 export interface PendingStops {
-  has(id: string): boolean;
-  subscribe(listener: () => void): () => void;
+  readonly has: (id: string) => boolean;
+  readonly subscribe: (listener: () => void) => () => void;
 }
 
 export interface JobActions {
   readonly stopping: PendingStops;
-  stop(ids: readonly string[]): Promise<TargetResults>;
-  runAgain(ids: readonly string[]): Promise<TargetResults>;
+  readonly stop: (ids: readonly string[]) => Promise<TargetResults>;
+  readonly runAgain: (ids: readonly string[]) => Promise<TargetResults>;
 }
 
 export const canStop = (row: JobSummary): boolean => !isTerminalJobState(row.state);

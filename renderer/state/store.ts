@@ -1,11 +1,11 @@
 /** The smallest external store: a value, a change, listeners. */
 export interface ReadableStore<T> {
-  get(): T;
-  subscribe(listener: () => void): () => void;
+  readonly get: () => T;
+  readonly subscribe: (listener: () => void) => () => void;
 }
 
 export interface WritableStore<T> extends ReadableStore<T> {
-  set(value: T): void;
+  readonly set: (value: T) => void;
 }
 
 export function createStore<T>(initial: T): WritableStore<T> {

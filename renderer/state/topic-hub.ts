@@ -10,12 +10,12 @@ export type TopicState<T extends TopicName> =
   | { readonly kind: 'ended'; readonly refusal: Refusal };
 
 export interface SharedTopic<T extends TopicName> {
-  get(): TopicState<T>;
-  subscribe(listener: () => void): () => void;
+  readonly get: () => TopicState<T>;
+  readonly subscribe: (listener: () => void) => () => void;
 }
 
 export interface TopicHub {
-  shared<T extends TopicName>(topic: T, filter: TopicFilter<T>): SharedTopic<T>;
+  readonly shared: <T extends TopicName>(topic: T, filter: TopicFilter<T>) => SharedTopic<T>;
 }
 
 const loading = { kind: 'loading' } as const;

@@ -213,7 +213,7 @@ export function fakeAttemptUid(taskId: string, number: number): string {
 export function fakeTasks(row: JobSummary): TaskView[] {
   const states: TaskState[] = [];
   for (const [state, count] of Object.entries(row.taskCounts)) {
-    for (let index = 0; index < (count ?? 0); index += 1) states.push(state as TaskState);
+    for (let index = 0; index < count; index += 1) states.push(state as TaskState);
   }
   return states.slice(0, row.numTasks).map((state, index): TaskView => {
     const id = `${row.id}/${index}`;
@@ -243,7 +243,7 @@ export function fakeTasks(row: JobSummary): TaskView[] {
             uid: fakeAttemptUid(id, number),
             taskId: id,
             number,
-            state: state as Exclude<TaskState, 'PENDING' | 'UNSCHEDULABLE'>,
+            state,
             workerId: 'ws-1',
             createdAtMs: row.submittedAtMs,
             startedAtMs,

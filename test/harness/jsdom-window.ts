@@ -38,7 +38,7 @@ Object.defineProperty(Element.prototype, 'scrollTo', {
     this.dispatchEvent(new Event('scroll'));
   },
 });
-if (document.fonts === undefined) {
+if (!('fonts' in document)) {
   Object.defineProperty(document, 'fonts', {
     configurable: true,
     value: {

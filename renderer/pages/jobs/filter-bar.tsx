@@ -19,7 +19,7 @@ const presetWords: Readonly<Record<Preset, string>> = {
 export interface FilterBarProps {
   readonly view: JobsView;
   readonly user: string | null;
-  onChange(view: JobsView): void;
+  readonly onChange: (view: JobsView) => void;
 }
 
 export function FilterBar({ view, user, onChange }: FilterBarProps) {
@@ -93,9 +93,9 @@ export function FilterBar({ view, user, onChange }: FilterBarProps) {
 export interface SearchBoxProps {
   readonly value: string;
   readonly inputRef: RefObject<HTMLInputElement | null>;
-  onChange(value: string): void;
+  readonly onChange: (value: string) => void;
   /** Down or Enter: on to the list. */
-  onLeave(): void;
+  readonly onLeave: () => void;
 }
 
 export function SearchBox({ value, inputRef, onChange, onLeave }: SearchBoxProps) {
@@ -143,9 +143,9 @@ export interface SelectionBarProps {
   readonly busy: boolean;
   readonly stoppable: number;
   readonly endable: number;
-  onStop(): void;
-  onRunAgain(): void;
-  onClear(): void;
+  readonly onStop: () => void;
+  readonly onRunAgain: () => void;
+  readonly onClear: () => void;
 }
 
 export function SelectionBar({

@@ -27,16 +27,16 @@ export interface ListQuery {
 export interface JobList {
   readonly structure: ReadableStore<ListStructure>;
   /** Shows another filter or order; what is shown stays until the first rows of it arrive. */
-  setQuery(query: ListQuery): void;
+  readonly setQuery: (query: ListQuery) => void;
   /** The rows on the screen, by position: what is missing among them is fetched. */
-  show(start: number, end: number): void;
-  toggle(id: string, open?: boolean): void;
-  moreChildren(parentId: string): void;
-  refresh(): void;
+  readonly show: (start: number, end: number) => void;
+  readonly toggle: (id: string, open?: boolean) => void;
+  readonly moreChildren: (parentId: string) => void;
+  readonly refresh: () => void;
   /** Ids of all rows of the query in order, fetched as needed, at most `mostSelected`. */
-  allIds(): Promise<readonly string[]>;
+  readonly allIds: () => Promise<readonly string[]>;
   /** While not attached (another page is shown) changes are not followed; attaching fetches what is on the screen anew. */
-  attach(): () => void;
+  readonly attach: () => () => void;
 }
 
 export interface JobListOptions {

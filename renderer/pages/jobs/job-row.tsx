@@ -18,13 +18,13 @@ import styles from './job-row.module.css';
 import type { Selection } from './selection.js';
 
 export interface RowHandlers {
-  open(id: string): void;
-  toggleChildren(id: string): void;
+  readonly open: (id: string) => void;
+  readonly toggleChildren: (id: string) => void;
   /** A click with a modifier, or on the box. */
-  select(id: string, how: 'toggle' | 'range'): void;
-  stop(id: string): void;
-  runAgain(id: string): void;
-  menu(id: string, x: number, y: number): void;
+  readonly select: (id: string, how: 'toggle' | 'range') => void;
+  readonly stop: (id: string) => void;
+  readonly runAgain: (id: string) => void;
+  readonly menu: (id: string, x: number, y: number) => void;
 }
 
 export interface JobRowProps {
@@ -167,7 +167,7 @@ interface RowButtonProps {
   readonly label: string;
   readonly hint: string;
   readonly icon: 'stop' | 'rerun';
-  onClick(): void;
+  readonly onClick: () => void;
 }
 
 function RowButton({ label, hint, icon, onClick }: RowButtonProps) {
@@ -269,7 +269,7 @@ export const SkeletonRow = memo(function SkeletonRow({ line, top, depth }: LineP
       aria-busy="true"
     >
       <span role="gridcell" className={styles['box']} />
-      <span role="gridcell" className={styles['name']} style={{ paddingLeft: depth * 16 + 18 }}>
+      <span role="gridcell" className={styles['name']} style={{ paddingLeft: depth * 16 + 22 }}>
         <Skeleton width={90 + ((line * 37) % 90)} />
       </span>
       <span role="gridcell" className={styles['cell']}>

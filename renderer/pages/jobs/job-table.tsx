@@ -16,10 +16,10 @@ const headHeight = 27;
 
 export interface TableControl {
   /** Brings a line into view. */
-  reveal(line: number): void;
+  readonly reveal: (line: number) => void;
   /** Lines a page has, for Page up and Page down. */
-  pageLines(): number;
-  focus(): void;
+  readonly pageLines: () => number;
+  readonly focus: () => void;
 }
 
 export interface JobTableProps {
@@ -29,8 +29,8 @@ export interface JobTableProps {
   readonly handlers: RowHandlers;
   /** Changes when other rows are asked for: the list then starts at its top. */
   readonly queryKey: string;
-  onSort(key: JobSort['key']): void;
-  onControl(control: TableControl): void;
+  readonly onSort: (key: JobSort['key']) => void;
+  readonly onControl: (control: TableControl) => void;
 }
 
 export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onControl }: JobTableProps) {

@@ -10,8 +10,8 @@ import { Icon } from '../../components/icon.js';
 import { PageHeader } from '../../components/page-header.js';
 import { useToast } from '../../components/toasts.js';
 import { useJobActions } from '../../components/use-job-actions.js';
-import { useDesktop } from '../../state/desktop-context.js';
-import { asRefusal, useConnection } from '../../state/hooks.js';
+import { useDesktop, useHostStatus } from '../../state/desktop-context.js';
+import { asRefusal } from '../../state/hooks.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
 import { useStore } from '../../state/use-store.js';
 import { common } from '../../strings/common.js';
@@ -47,8 +47,7 @@ export function JobsPage({ query }: { readonly query: string }) {
   const desktop = useDesktop();
   const toast = useToast();
   const { stop, runAgain } = useJobActions();
-  const connection = useConnection();
-  const user = connection.kind === 'connected' ? connection.status.user : null;
+  const user = useHostStatus()?.user ?? null;
   const state = jobsStateOf(desktop);
   const { list, selection } = state;
   const structure = useStore(list.structure);
@@ -313,7 +312,7 @@ function onSearchReset(setSearchText: (text: string) => void, show: (view: JobsV
   show(wholeView);
 }
 
-function NoJobs({ view, onShowAll }: { readonly view: JobsView; onShowAll(): void }) {
+function NoJobs({ view, onShowAll }: { readonly view: JobsView; readonly onShowAll: () => void }) {
   if (isNarrowed(view)) {
     return (
       <EmptyState

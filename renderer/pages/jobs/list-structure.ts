@@ -22,11 +22,11 @@ export interface ListStructure {
   /** No tree: rows of every depth in one order. */
   readonly flat: boolean;
   readonly error: Refusal | null;
-  rowAt(index: number): ListRow;
+  readonly rowAt: (index: number) => ListRow;
   /** Line of a job, or -1 when it is not among the loaded ones. */
-  lineOf(id: string): number;
+  readonly lineOf: (id: string) => number;
   /** The root job at or above a line. */
-  rootIndexAt(index: number): number;
+  readonly rootIndexAt: (index: number) => number;
 }
 
 export interface StructureInput {

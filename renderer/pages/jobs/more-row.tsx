@@ -6,7 +6,7 @@ export interface MoreRowProps {
   readonly top: number;
   readonly depth: number;
   readonly remaining: number;
-  onMore(): void;
+  readonly onMore: () => void;
 }
 
 /** Below opened children of which there are more than were fetched. */

@@ -10,11 +10,11 @@ import { jobs as words } from '../../strings/jobs.js';
 export interface RowMenuProps {
   readonly rows: readonly JobSummary[];
   readonly at: { readonly x: number; readonly y: number };
-  onClose(): void;
-  onOpen(row: JobSummary): void;
-  onStop(rows: readonly JobSummary[]): void;
-  onRunAgain(rows: readonly JobSummary[]): void;
-  onEdit(row: JobSummary): void;
+  readonly onClose: () => void;
+  readonly onOpen: (row: JobSummary) => void;
+  readonly onStop: (rows: readonly JobSummary[]) => void;
+  readonly onRunAgain: (rows: readonly JobSummary[]) => void;
+  readonly onEdit: (row: JobSummary) => void;
 }
 
 export function RowMenu({ rows, at, onClose, onOpen, onStop, onRunAgain, onEdit }: RowMenuProps) {
@@ -37,7 +37,16 @@ export function RowMenu({ rows, at, onClose, onOpen, onStop, onRunAgain, onEdit 
           type="button"
           tabIndex={-1}
           aria-label={words.moreActions}
-          style={{ position: 'fixed', left: at.x, top: at.y, width: 1, height: 1, padding: 0, border: 0, opacity: 0 }}
+          style={{
+            position: 'fixed',
+            left: at.x,
+            top: at.y,
+            width: 1,
+            height: 1,
+            padding: 0,
+            border: 0,
+            opacity: 0,
+          }}
         />
       </Menu.Target>
       <Menu.Dropdown>

@@ -1,17 +1,17 @@
 /** Which rows are selected, and which one the keys act on. Rows listen, each to its own part. */
 export interface Selection {
-  isSelected(id: string): boolean;
-  selected(): readonly string[];
-  count(): number;
-  active(): string | null;
+  readonly isSelected: (id: string) => boolean;
+  readonly selected: () => readonly string[];
+  readonly count: () => number;
+  readonly active: () => string | null;
   /** Moves the keys' row; the start of a range moves along unless `extend`. */
-  setActive(id: string | null): void;
-  toggle(id: string): void;
-  set(ids: Iterable<string>): void;
+  readonly setActive: (id: string | null) => void;
+  readonly toggle: (id: string) => void;
+  readonly set: (ids: Iterable<string>) => void;
   /** Selects from the range's start to `id`, in the order given by `between`. */
-  extendTo(id: string, between: (from: string, to: string) => readonly string[]): void;
-  clear(): void;
-  subscribe(listener: () => void): () => void;
+  readonly extendTo: (id: string, between: (from: string, to: string) => readonly string[]) => void;
+  readonly clear: () => void;
+  readonly subscribe: (listener: () => void) => () => void;
 }
 
 export function createSelection(): Selection {

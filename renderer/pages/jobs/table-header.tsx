@@ -28,7 +28,7 @@ function columns(showEnd: boolean): readonly Column[] {
 export interface TableHeaderProps {
   readonly sort: JobSort;
   readonly showEnd: boolean;
-  onSort(key: JobSort['key']): void;
+  readonly onSort: (key: JobSort['key']) => void;
 }
 
 export function TableHeader({ sort, showEnd, onSort }: TableHeaderProps) {

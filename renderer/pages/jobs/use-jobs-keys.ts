@@ -12,15 +12,15 @@ export interface JobsKeysOptions {
   readonly state: JobsState;
   readonly control: RefObject<TableControl | null>;
   /** Rows the keys act on. */
-  targets(): readonly JobSummary[];
-  open(id: string): void;
-  stop(rows: readonly JobSummary[]): void;
-  runAgain(rows: readonly JobSummary[]): void;
-  edit(row: JobSummary): void;
-  selectAll(): void;
-  focusSearch(): void;
-  clearSearch(): boolean;
-  menu(id: string, x: number, y: number): void;
+  readonly targets: () => readonly JobSummary[];
+  readonly open: (id: string) => void;
+  readonly stop: (rows: readonly JobSummary[]) => void;
+  readonly runAgain: (rows: readonly JobSummary[]) => void;
+  readonly edit: (row: JobSummary) => void;
+  readonly selectAll: () => void;
+  readonly focusSearch: () => void;
+  readonly clearSearch: () => boolean;
+  readonly menu: (id: string, x: number, y: number) => void;
 }
 
 /** The nearest line that holds a job, going `step` from `line`. */
@@ -74,17 +74,24 @@ export function useJobsKeys(options: JobsKeysOptions): void {
     goTo(line < 0 ? 0 : line + by, by < 0 && line >= 0 ? -1 : 1, extend);
   };
 
-  const withActive = (run: (id: string) => boolean | void): boolean | void => {
+  const withActive = (run: (id: string) => void): boolean => {
     const id = selection.active();
-    return id === null || list.structure.get().lineOf(id) < 0 ? false : run(id);
+    if (id === null || list.structure.get().lineOf(id) < 0) return false;
+    run(id);
+    return true;
   };
 
   useShortcuts(words.keysTitle, [
-    { keys: ['j', 'ArrowDown'], label: words.keyMove, run: () => move(1) },
+    {
+      keys: ['j', 'ArrowDown'],
+      label: words.keyMove,
+      shown: ['j', 'k', 'ArrowDown', 'ArrowUp'],
+      run: () => move(1),
+    },
     { keys: ['k', 'ArrowUp'], run: () => move(-1) },
     { keys: 'PageDown', run: () => move(control.current?.pageLines() ?? 10) },
     { keys: 'PageUp', run: () => move(-(control.current?.pageLines() ?? 10)) },
-    { keys: 'Home', label: words.keyEnds, run: () => goTo(0, 1, false) },
+    { keys: 'Home', label: words.keyEnds, shown: ['Home', 'End'], run: () => goTo(0, 1, false) },
     { keys: 'End', run: () => goTo(list.structure.get().length - 1, -1, false) },
     { keys: 'Enter', label: words.keyOpen, run: () => withActive((id) => options.open(id)) },
     {
@@ -95,12 +102,18 @@ export function useJobsKeys(options: JobsKeysOptions): void {
           selection.toggle(id);
         }),
     },
-    { keys: ['shift+ArrowDown', 'shift+j'], label: words.keyExtend, run: () => move(1, true) },
+    {
+      keys: ['shift+ArrowDown', 'shift+j'],
+      label: words.keyExtend,
+      shown: ['shift+ArrowDown', 'shift+ArrowUp'],
+      run: () => move(1, true),
+    },
     { keys: ['shift+ArrowUp', 'shift+k'], run: () => move(-1, true) },
     { keys: 'mod+a', label: words.keyAll, run: () => options.selectAll() },
     {
       keys: 'ArrowRight',
       label: words.keyExpand,
+      shown: ['ArrowRight', 'ArrowLeft'],
       run: () =>
         withActive((id) => {
           list.toggle(id, true);
@@ -161,6 +174,7 @@ export function useJobsKeys(options: JobsKeysOptions): void {
     {
       keys: ['shift+F10', 'ContextMenu'],
       label: words.keyMenu,
+      shown: ['shift+F10'],
       run: () =>
         withActive((id) => {
           const box = document.getElementById(rowElementId(id))?.getBoundingClientRect();
