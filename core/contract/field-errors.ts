@@ -10,8 +10,15 @@ export function fieldErrors(error: z.ZodError, input: unknown): FieldError[] {
     if (!result.has(field)) result.set(field, { field, value: showValue(valueAt(input, path)), expected });
   };
   for (const issue of error.issues) {
-    if (issue.code !== 'unrecognized_keys') note(issue.path, issue.message);
-    else for (const key of issue.keys) note([...issue.path, key], 'no such field');
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys) note([...issue.path, key], 'no such field');
+    } else {
+      // A wrong key carries what would be right inside.
+      note(
+        issue.path,
+        issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message,
+      );
+    }
   }
   return [...result.values()];
 }
@@ -28,7 +35,8 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 /** A value as the user gave it, short enough for one line; nothing given reads as `nothing`. */
 function showValue(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const text =
+    typeof value === 'string' ? value : typeof value === 'number' ? String(value) : JSON.stringify(value);
   if (text === '') return 'empty text';
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
