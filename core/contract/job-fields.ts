@@ -84,7 +84,9 @@ export const gpu = z
     const [model, number] = [match?.[1], Number(match?.[2])];
     // A number no machine has of GPUs: the x belongs to the model's name, as in rtx4090.
     if (model === undefined || number > 16) return { count: 1, variant: text };
-    return number >= 1 && gpuModel.test(model) ? { count: number, variant: model } : bad();
+    return number >= 1 && (gpuModel.test(model) || /^\d+$/.test(model))
+      ? { count: number, variant: model }
+      : bad();
   });
 
 /** A model's name: begins with a letter or a digit, is no decimal number, and no mere `x8`. */
