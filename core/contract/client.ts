@@ -2,7 +2,15 @@
  * The client's side of the protocol without transport, promises or timers: frames go out through `send`, frames come in through
  * `receive`, answers through callbacks. Window, tray and irisctl wrap it each in their own way.
  */
-import type { MethodName, MethodResult, Params, TopicDelta, TopicFilter, TopicName, TopicSnapshot } from './api.js';
+import type {
+  MethodName,
+  MethodResult,
+  Params,
+  TopicDelta,
+  TopicFilter,
+  TopicName,
+  TopicSnapshot,
+} from './api.js';
 import { refusal, type Refusal, type Result } from './errors.js';
 import { hostFrameSchema, type ClientFrame } from './protocol.js';
 
@@ -15,9 +23,17 @@ export interface SubscriptionHandlers<T extends TopicName> {
 }
 
 export interface ContractClient {
-  call<M extends MethodName>(method: M, params: Params<M>, done: (result: Result<MethodResult<M>>) => void): void;
+  call<M extends MethodName>(
+    method: M,
+    params: Params<M>,
+    done: (result: Result<MethodResult<M>>) => void,
+  ): void;
   /** Returns the function that ends the subscription. */
-  subscribe<T extends TopicName>(topic: T, filter: TopicFilter<T>, handlers: SubscriptionHandlers<T>): () => void;
+  subscribe<T extends TopicName>(
+    topic: T,
+    filter: TopicFilter<T>,
+    handlers: SubscriptionHandlers<T>,
+  ): () => void;
   /** One frame from the host; anything that is no host frame is ignored and returned as false. */
   receive(frame: unknown): boolean;
   /** The connection is gone: every open call and subscription ends with this refusal. */
@@ -55,7 +71,7 @@ export function createContractClient(send: (frame: ClientFrame) => void): Contra
       const subscription: OpenSubscription = {
         topic,
         filter,
-        handlers: handlers as unknown as SubscriptionHandlers<TopicName>,
+        handlers,
         seq: 0,
       };
       open(subscription);

@@ -1,8 +1,8 @@
 /** The applier: every assignment is checked against the current rows, so that nothing is booked twice. */
 import { describe, expect, test } from 'vitest';
 import { Draft } from './draft.js';
-import { assign, type Assignment } from './transitions.js';
-import { World } from './test-world.js';
+import { assign, observe, settle, type Assignment } from './transitions.js';
+import { report, World } from './test-world.js';
 
 const machine = { healthy: true, cpuMillicores: 4000, memoryBytes: 8e9 };
 
@@ -79,6 +79,31 @@ describe('assign', () => {
       refusal: { message: '/ann/a/1: device GPU-a is held by attempt u1.' },
     });
     expect(assign(draft, { ...one(`${id}/1`, 'u2'), workerId: 'w2' }).ok).toBe(true);
+  });
+
+  test('a place that was given free earlier in the same batch', () => {
+    const world = new World();
+    const [a, b] = [world.submit({ name: 'a', cpu: 4 }), world.submit({ name: 'b', cpu: 4 })];
+    const uid = world.run(`${a}/0`);
+    const draft = new Draft(world.state);
+    const next = (taskId: string): Assignment => ({
+      taskId,
+      workerId: 'w1',
+      backendId: 'local',
+      uid: 'u1',
+      devices: [],
+      band: 'INTERACTIVE',
+      ports: {},
+      nowMs: world.nowMs,
+      worker: machine,
+    });
+    expect(assign(draft, next(`${b}/0`)).ok).toBe(false);
+    observe(draft, report(uid, 'SUCCEEDED'), world.nowMs);
+    expect(assign(draft, next(`${b}/0`)).ok).toBe(true);
+    settle(draft, world.nowMs);
+    world.commit(draft.changeSet());
+    expect(world.state.used('w1')).toMatchObject({ cpuMillicores: 4000, attempts: 1 });
+    expect(world.violations()).toEqual([]);
   });
 
   test('a device until its holder is verified gone', () => {

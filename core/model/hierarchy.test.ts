@@ -284,6 +284,25 @@ describe('bounds', () => {
     expect(world.trySubmit({ name: 'c' }).ok).toBe(true);
   });
 
+  test('16,000 also over the submissions of one batch', () => {
+    fresh();
+    const codes = world.step((draft) =>
+      ['a', 'b', 'c'].map((name) => {
+        const spec = specOf({ name, replicas: 6_000 });
+        const result = submit(draft, {
+          spec,
+          user: 'ann',
+          submittedBy: 'ann',
+          nowMs: 1,
+          suffix: 'x',
+          retryOf: null,
+        });
+        return result.ok ? 'OK' : result.refusal.code;
+      }),
+    );
+    expect(codes).toEqual(['OK', 'OK', 'RESOURCE_EXHAUSTED']);
+  });
+
   test('a draft thrown away leaves no trace', () => {
     const id = fresh().submit({ name: 'a', replicas: 2 });
     const before = JSON.stringify([

@@ -67,6 +67,17 @@ describe('scheduling timeout', () => {
     expect(world.job(id)).toMatchObject({ state: 'UNSCHEDULABLE', cause: { code: 'SCHEDULING_DEADLINE' } });
   });
 
+  test('of one job: a requeued task waits on, one never placed ends', () => {
+    const id = fresh().submit({ schedulingTimeout: '10s', replicas: 3, maxRetries: 1 });
+    const uid = world.run(`${id}/0`);
+    world.run(`${id}/1`);
+    world.observe(uid, 'FAILED', { exitCode: 1 });
+    world.nowMs += 10_000;
+    expect(expire()).toBe(1);
+    expect(world.taskStates(id)).toEqual(['PENDING', 'RUNNING', 'UNSCHEDULABLE']);
+    expect(world.state.nextDeadlineMs()).toBeNull();
+  });
+
   test('placed in time, lost before it started, after the deadline: it has not run, so it ends', () => {
     const id = fresh().submit({ schedulingTimeout: '10s' });
     const uid = world.assign(`${id}/0`);
