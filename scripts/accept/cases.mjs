@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../lib/paths.mjs';
+import { windowProcess } from './window-process.mjs';
 import { endAllCommands, runCommand } from './commands.mjs';
 
 /** @typedef {import('./commands.mjs').Ran} Ran */
@@ -98,6 +99,8 @@ async function tidy(home, env) {
   } catch {
     console.log(`The jobs of ${home} could not be listed: ${list.err.trim()}`);
   }
+  const window = windowProcess(home);
+  if (window !== null) process.kill(window, 'SIGTERM');
   await runCommand('npm run -s irisctl -- shutdown', quiet);
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 500 });
 }

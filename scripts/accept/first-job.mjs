@@ -1,6 +1,7 @@
 /** A person launches a first job: the lines of the tour, and what must be true after each. */
 import { existsSync, readFileSync } from 'node:fs';
 import os from 'node:os';
+import { performance } from 'node:perf_hooks';
 import { callHost } from './call-host.mjs';
 import { readPng } from './png.mjs';
 import { windowProcess } from './window-process.mjs';
@@ -183,7 +184,7 @@ const interrupt = {
           clearInterval(timer);
           signal('SIGINT');
         }, 50);
-        setTimeout(() => clearInterval(timer), 60_000);
+        setTimeout(() => clearInterval(timer), 60_000).unref();
       },
     });
     ok('exit code 130', ran.code === 130, ran.code);
@@ -223,6 +224,35 @@ const adopt = {
 };
 
 /** @type {Case} */
+const killed = {
+  name: 'the host is killed while irisctl follows a job',
+  async run({ irisctl, ok }) {
+    // Any command that needs a host starts one.
+    await irisctl('machine list', { quiet: true });
+    const { pid } = await hostStatus(irisctl);
+    const line = "job run -- sh -c 'for i in 1 2 3 4 5 6; do echo line $i; sleep 1; done; exit 4'";
+    let hasKilled = false;
+    const ran = await irisctl(line, {
+      onStart: (_signal, output) => {
+        const timer = setInterval(() => {
+          if (pid === undefined || !output().out.includes('line 2\n')) return;
+          clearInterval(timer);
+          process.kill(pid, 'SIGKILL');
+          hasKilled = true;
+        }, 50);
+        setTimeout(() => clearInterval(timer), 60_000).unref();
+      },
+    });
+    ok('the host was killed', hasKilled, pid);
+    ok("the job's exit code, 4", ran.code === 4, ran.code);
+    const expected = [1, 2, 3, 4, 5, 6].map((index) => `line ${index}\n`).join('');
+    ok('each line once, none missing', ran.out === expected, ran.out);
+    const { pid: next } = await hostStatus(irisctl);
+    ok('another host is there', next !== undefined && next !== pid, next);
+  },
+};
+
+/** @type {Case} */
 const quitWindow = {
   name: 'the window is quit under a running job and started again',
   async run(stage) {
@@ -232,6 +262,8 @@ const quitWindow = {
     delete shown.DISPLAY;
     delete shown.WAYLAND_DISPLAY;
     const seconds = 12;
+    // A host without a window would stay the host, and the window be its guest.
+    await irisctl('shutdown', { quiet: true });
     const first = await openWindow(stage, shown, (status) => status.host === 'desktop');
     ok('the window is the host', first.host === 'desktop', first);
     const line = `job run --no-wait --job-name quit -- sh -c 'i=1; while [ $i -le ${seconds} ]; do echo tick $i; i=$((i+1)); sleep 1; done'`;
@@ -285,6 +317,7 @@ async function hostStatus(irisctl) {
  * @param {import('./cases.mjs').Stage} stage @param {NodeJS.ProcessEnv} env @param {(status: Status) => boolean} wanted
  */
 async function openWindow(stage, env, wanted) {
+  const deadline = performance.now() + 60_000;
   let over = false;
   const ended = stage.run('npm start', { env, timeoutMs: 120_000 });
   void ended.then(() => (over = true));
@@ -293,6 +326,10 @@ async function openWindow(stage, env, wanted) {
     const pid = windowProcess(stage.home);
     if (over || (wanted(status) && pid !== null)) {
       return { ...status, ended, quit: () => (pid === null ? undefined : process.kill(pid, 'SIGTERM')) };
+    }
+    if (performance.now() > deadline) {
+      if (pid !== null) process.kill(pid, 'SIGTERM');
+      throw new Error(`The window did not come up as wanted: ${JSON.stringify(status)}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 300));
   }
@@ -308,6 +345,7 @@ export const firstJob = [
   list,
   interrupt,
   adopt,
+  killed,
   example,
   quitWindow,
 ];
