@@ -87,7 +87,12 @@ function outcomeOf(draft: Draft, task: Task, ended: Attempt, end: AttemptEnd): O
     case 'WORKER_FAILED':
     case 'PREEMPTED': {
       // What never started cost nothing: it is tried again free of charge.
-      if (ended.startedAtMs === null) return { state: 'PENDING', counts: { failureCount, preemptionCount } };
+      if (
+        ended.startedAtMs === null &&
+        (end.state === 'PREEMPTED' || startsInVain(draft, task) <= maxFreeRequeues)
+      ) {
+        return { state: 'PENDING', counts: { failureCount, preemptionCount } };
+      }
       const preemptions = preemptionCount + 1;
       const lost = end.state === 'PREEMPTED' ? 'PREEMPTED' : 'WORKER_FAILED';
       return {
@@ -98,6 +103,25 @@ function outcomeOf(draft: Draft, task: Task, ended: Attempt, end: AttemptEnd): O
     case 'COSCHED_FAILED':
       return { state: 'COSCHED_FAILED', counts: { failureCount, preemptionCount } };
   }
+}
+
+/**
+ * Attempts lost in a row before they started that cost nothing. From there on each counts as a preemption, so that a machine on
+ * which nothing can be started ends the task with its reason instead of trying for ever.
+ */
+export const maxFreeRequeues = 10;
+
+/** How many of the task's last attempts in a row were lost before they started. */
+function startsInVain(draft: Draft, task: Task): number {
+  const attempts = draft.attemptsOf(task.id);
+  let count = 0;
+  for (let at = attempts.length - 1; at >= 0 && count <= maxFreeRequeues; at -= 1) {
+    const attempt = attempts[at];
+    if (attempt?.startedAtMs !== null || (attempt.state !== 'WORKER_FAILED' && attempt.state !== 'KILLED'))
+      break;
+    count += 1;
+  }
+  return count;
 }
 
 function requeueTask(draft: Draft, task: Task, end: Pick<AttemptEnd, 'nowMs' | 'actor' | 'cause'>): void {

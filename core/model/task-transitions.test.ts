@@ -145,6 +145,26 @@ describe('who moves a task', () => {
     },
   );
 
+  test('ASSIGNED and lost more than ten times in a row: counted, so that it ends with its reason', () => {
+    const id = fresh().submit({ maxRetriesPreemption: 1 });
+    const cause = { code: 'START_FAILED', message: 'The launcher does not answer.' } as const;
+    const lose = () => world.observe(world.assign(`${id}/0`), 'WORKER_FAILED', { cause });
+    for (let turn = 0; turn < 10; turn += 1) lose();
+    expect(world.task(`${id}/0`)).toMatchObject({ state: 'PENDING', preemptionCount: 0 });
+    lose();
+    expect(world.task(`${id}/0`)).toMatchObject({ state: 'PENDING', preemptionCount: 1 });
+    lose();
+    expect(world.job(id)).toMatchObject({ state: 'WORKER_FAILED', cause });
+  });
+
+  test('a start in between makes the next ones free again', () => {
+    const id = fresh().submit({ maxRetriesPreemption: 5 });
+    for (let turn = 0; turn < 10; turn += 1) world.observe(world.assign(`${id}/0`), 'MISSING');
+    world.observe(world.run(`${id}/0`), 'WORKER_FAILED');
+    world.observe(world.assign(`${id}/0`), 'MISSING');
+    expect(world.task(`${id}/0`)).toMatchObject({ state: 'PENDING', preemptionCount: 1 });
+  });
+
   test('ASSIGNED, worker lost: PENDING, free, finished at once', () => {
     const id = fresh().submit({ maxRetriesPreemption: 0 });
     const uid = world.assign(`${id}/0`);

@@ -67,6 +67,16 @@ describe('scheduling timeout', () => {
     expect(world.job(id)).toMatchObject({ state: 'UNSCHEDULABLE', cause: { code: 'SCHEDULING_DEADLINE' } });
   });
 
+  test('the cause says what it waited for', () => {
+    const id = fresh().submit({ schedulingTimeout: '10s' });
+    world.nowMs += 10_000;
+    const why = { code: 'WAITS_FOR_CAPACITY', message: 'Waits for 2 CPU cores (1 of 4 free).' } as const;
+    world.step((draft) => schedulingDeadlines(draft, world.nowMs, () => why));
+    expect(world.job(id).cause?.message).toBe(
+      'Could not start within 10s of its submission. Waits for 2 CPU cores (1 of 4 free).',
+    );
+  });
+
   test('of one job: a requeued task waits on, one never placed ends', () => {
     const id = fresh().submit({ schedulingTimeout: '10s', replicas: 3, maxRetries: 1 });
     const uid = world.run(`${id}/0`);

@@ -38,7 +38,12 @@ export function executionTimeouts(draft: Draft, nowMs: number): number {
  * A deadline is about the start. A job of which nothing has run, and nothing is placed, ends as a whole; else each of its tasks
  * that was never placed ends alone. A task that was placed before and has to run again waits on: its start was in time.
  */
-export function schedulingDeadlines(draft: Draft, nowMs: number): number {
+export function schedulingDeadlines(
+  draft: Draft,
+  nowMs: number,
+  /** What the last round said of a waiting task (`ModelState.waitingCause`), for the message. */
+  waitingCause: (taskId: string) => Cause | null = () => null,
+): number {
   let ended = 0;
   for (const jobId of draft.due(nowMs).jobs) {
     const job = draft.job(jobId);
@@ -48,9 +53,10 @@ export function schedulingDeadlines(draft: Draft, nowMs: number): number {
     const waited = formatDuration(job.schedulingDeadlineMs - job.submittedAtMs);
     for (const task of draft.tasksOf(jobId)) {
       if (task.state !== 'PENDING' || (!whole && task.currentAttempt >= 0)) continue;
+      const why = waitingCause(task.id);
       const cause: Cause = {
         code: 'SCHEDULING_DEADLINE',
-        message: `Could not start within ${waited} of its submission.${task.waiting === null ? '' : ` ${task.waiting.message}`}`,
+        message: `Could not start within ${waited} of its submission.${why === null ? '' : ` ${why.message}`}`,
       };
       endTask(draft, task, {
         state: 'UNSCHEDULABLE',
