@@ -42,7 +42,11 @@ export function backupSync(connection: Connection, kind: string, nowMs: number):
 }
 
 /** Copies page by page between other work, then removes all but the newest copies of that kind. Returns the file. */
-export async function backupInBackground(connection: Connection, kind: string, nowMs: number): Promise<string> {
+export async function backupInBackground(
+  connection: Connection,
+  kind: string,
+  nowMs: number,
+): Promise<string> {
   const file = connection.guard('Backing up the database', () => freeName(connection.path, kind, nowMs));
   const partial = `${file}.partial`;
   rmSync(partial, { force: true });

@@ -1,6 +1,12 @@
 /** Words of the contract as the numbers stored: states by `job.proto`, bands by rank. */
 import { refusal, RefusalError } from '../../core/contract/errors.js';
-import { bands, type AttemptState, type Band, type JobState, type TaskState } from '../../core/contract/states.js';
+import {
+  bands,
+  type AttemptState,
+  type Band,
+  type JobState,
+  type TaskState,
+} from '../../core/contract/states.js';
 import { causeSchema, type Cause } from '../../core/contract/views.js';
 
 export const stateNumbers = {
@@ -25,7 +31,10 @@ const byNumber = new Map<number, AnyState>(
 
 function unknownValue(column: string, value: unknown, expected: string): RefusalError {
   return new RefusalError(
-    refusal('DATABASE_CORRUPT', `The database holds ${JSON.stringify(value)} as ${column}; expected ${expected}.`),
+    refusal(
+      'DATABASE_CORRUPT',
+      `The database holds ${JSON.stringify(value)} as ${column}; expected ${expected}.`,
+    ),
   );
 }
 

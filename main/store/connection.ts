@@ -33,10 +33,22 @@ export interface Connection {
   close(): void;
 }
 
-export function openConnection(path: string, log: StoreLog, options: { readonly readOnly: boolean }): Connection {
+export interface ConnectionOptions {
+  readonly readOnly: boolean;
+  /** Told of every statement as it runs. */
+  readonly trace?: ((sql: string) => void) | undefined;
+}
+
+export function openConnection(path: string, log: StoreLog, options: ConnectionOptions): Connection {
+  const { readOnly, trace } = options;
   let database: Database.Database;
   try {
-    database = new Database(path, { timeout: busyTimeoutMs, fileMustExist: true, readonly: options.readOnly });
+    database = new Database(path, {
+      timeout: busyTimeoutMs,
+      fileMustExist: true,
+      readonly: readOnly,
+      ...(trace === undefined ? {} : { verbose: (sql: unknown) => void trace(String(sql)) }),
+    });
   } catch (error) {
     throw asRefusal(error, 'Opening the database', path);
   }
@@ -69,11 +81,11 @@ export function openConnection(path: string, log: StoreLog, options: { readonly 
   const beginImmediate = prepare('begin immediate', 'BEGIN IMMEDIATE');
   const rollback = prepare('rollback', 'ROLLBACK');
 
-  function transaction<T>(name: string, start: Query<unknown>, commit: Query<unknown>, work: () => T): T {
+  function transaction<T>(name: string, start: Query<unknown>, work: () => T): T {
     try {
       start.run();
       const result = work();
-      commit.run();
+      commitOf(name).run();
       return result;
     } catch (error) {
       // Some failures (a full disk) have rolled back already.
@@ -96,8 +108,8 @@ export function openConnection(path: string, log: StoreLog, options: { readonly 
     path,
     database,
     prepare: (name, sql) => connection.guard(`Preparing '${name}'`, () => prepare(name, sql)),
-    write: (name, work) => transaction(name, beginImmediate, commitOf(name), work),
-    read: (name, work) => transaction(name, begin, commitOf(name), work),
+    write: (name, work) => transaction(name, beginImmediate, work),
+    read: (name, work) => transaction(name, begin, work),
     guard: (name, work) => {
       try {
         return work();
@@ -106,7 +118,9 @@ export function openConnection(path: string, log: StoreLog, options: { readonly 
       }
     },
     pragma: (name) => {
-      const value: unknown = connection.guard(`Reading ${name}`, () => database.pragma(name, { simple: true }));
+      const value: unknown = connection.guard(`Reading ${name}`, () =>
+        database.pragma(name, { simple: true }),
+      );
       return typeof value === 'number' ? value : String(value);
     },
     close: () => {
@@ -135,7 +149,12 @@ export function makeDurable(connection: Connection): Readonly<Record<string, str
     database.pragma('temp_store = MEMORY');
     database.pragma('trusted_schema = OFF');
   });
-  const required = { journal_mode: 'wal', synchronous: 2, foreign_keys: 1, busy_timeout: busyTimeoutMs } as const;
+  const required = {
+    journal_mode: 'wal',
+    synchronous: 2,
+    foreign_keys: 1,
+    busy_timeout: busyTimeoutMs,
+  } as const;
   for (const [name, expected] of Object.entries(required)) {
     const found = connection.pragma(name);
     if (found !== expected) {

@@ -2,7 +2,14 @@
 import Database from 'better-sqlite3';
 import { refusal, RefusalError, type ErrorCode } from '../../core/contract/errors.js';
 
-const storageCodes = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_READONLY', 'SQLITE_CANTOPEN', 'SQLITE_BUSY', 'SQLITE_LOCKED'];
+const storageCodes = [
+  'SQLITE_FULL',
+  'SQLITE_IOERR',
+  'SQLITE_READONLY',
+  'SQLITE_CANTOPEN',
+  'SQLITE_BUSY',
+  'SQLITE_LOCKED',
+];
 const corruptCodes = ['SQLITE_CORRUPT', 'SQLITE_NOTADB'];
 
 function startsWithOne(code: string, prefixes: readonly string[]): boolean {
@@ -35,7 +42,10 @@ export function asRefusal(error: unknown, what: string, path: string): RefusalEr
       message: `${what} failed on ${path} (${cause}). ${storageAdvice(code)} Nothing of it was kept.`,
     };
   } else if (isCorrupt(error)) {
-    failure = { code: 'DATABASE_CORRUPT', message: `${what} failed: the database ${path} is damaged (${cause}).` };
+    failure = {
+      code: 'DATABASE_CORRUPT',
+      message: `${what} failed: the database ${path} is damaged (${cause}).`,
+    };
   } else {
     failure = { code: 'INTERNAL', message: `${what} failed on ${path}: ${cause}` };
   }
@@ -46,7 +56,8 @@ export function asRefusal(error: unknown, what: string, path: string): RefusalEr
 
 function storageAdvice(code: string): string {
   if (code.startsWith('SQLITE_FULL')) return 'The disk is full: free some space there.';
-  if (code.startsWith('SQLITE_READONLY')) return 'It cannot be written: check its permissions and how the disk is mounted.';
+  if (code.startsWith('SQLITE_READONLY'))
+    return 'It cannot be written: check its permissions and how the disk is mounted.';
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return 'Another program holds it.';
   return 'Check the disk and its free space.';
 }

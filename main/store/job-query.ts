@@ -14,7 +14,10 @@ function containing(text: string): string {
 
 /** Each word of a search, lower case as the searched text is; the longest first, as it excludes most. */
 export function searchWords(search: string): string[] {
-  const words = search.toLowerCase().split(/\s+/u).filter((word) => word !== '');
+  const words = search
+    .toLowerCase()
+    .split(/\s+/u)
+    .filter((word) => word !== '');
   return [...new Set(words)].sort((a, b) => b.length - a.length);
 }
 

@@ -20,7 +20,10 @@ export function schemaVersion(connection: Connection): number {
   const id = connection.pragma('application_id');
   if (id === applicationId) {
     const row = connection
-      .prepare<{ version: number | null }>('schema version', 'SELECT max(version) AS version FROM schema_migrations')
+      .prepare<{ version: number | null }>(
+        'schema version',
+        'SELECT max(version) AS version FROM schema_migrations',
+      )
       .get();
     return row?.version ?? 0;
   }

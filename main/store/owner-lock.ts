@@ -5,7 +5,16 @@
  * On POSIX systems a process loses its locks on a file when it closes any other handle on that file: nothing else in the
  * program may ever open `lock.db`.
  */
-import { chmodSync, closeSync, existsSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { z } from 'zod';
@@ -51,7 +60,9 @@ export function acquireOwnerLock(folder: string, owner: OwnerInfo): OwnerLock {
     if (isBusy(error)) throw new RefusalError(refusal('FOLDER_OWNED', ownedMessage(folder)));
     if (error instanceof Database.SqliteError) throw asRefusal(error, 'Taking the data folder', path);
     const reason = error instanceof Error ? error.message : String(error);
-    throw new RefusalError(refusal('FOLDER_UNUSABLE', `The data folder ${folder} cannot be used: ${reason}.`));
+    throw new RefusalError(
+      refusal('FOLDER_UNUSABLE', `The data folder ${folder} cannot be used: ${reason}.`),
+    );
   }
 
   const held = database;

@@ -37,7 +37,10 @@ export function createPruner(connection: Connection): Pruner {
       'delete receipts',
       'DELETE FROM receipts WHERE request_id IN (SELECT request_id FROM receipts WHERE at_ms < ? ORDER BY at_ms LIMIT ?)',
     ),
-    connection.prepare('delete inbox', 'DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE at_ms < ? LIMIT ?)'),
+    connection.prepare(
+      'delete inbox',
+      'DELETE FROM inbox WHERE id IN (SELECT id FROM inbox WHERE at_ms < ? LIMIT ?)',
+    ),
     // Rows are in order of time but for clock changes, so the oldest by id are the ones to look at.
     connection.prepare(
       'delete audit',

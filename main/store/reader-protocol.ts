@@ -20,13 +20,23 @@ export const readMethods: Readonly<Record<ReadMethod, true>> = {
 };
 
 export type ReaderRequest =
-  | { readonly kind: 'read'; readonly id: number; readonly method: ReadMethod; readonly args: readonly unknown[] }
+  | {
+      readonly kind: 'read';
+      readonly id: number;
+      readonly method: ReadMethod;
+      readonly args: readonly unknown[];
+    }
   | { readonly kind: 'close' };
 
 export type ReaderReply =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'refused'; readonly id: number; readonly refusal: Refusal }
-  | { readonly kind: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly fields: Record<string, unknown> };
+  | {
+      readonly kind: 'log';
+      readonly level: 'info' | 'warn';
+      readonly message: string;
+      readonly fields: Record<string, unknown>;
+    };
 
 /** Given to the thread when it starts. */
 export interface ReaderData {

@@ -39,7 +39,10 @@ port.on('message', (request: ReaderRequest) => {
     reply({ kind: 'answer', id, value: query(...args) });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const known = error instanceof RefusalError ? error.refusal : refusal('INTERNAL', `Reading ${method} failed: ${reason}`);
+    const known =
+      error instanceof RefusalError
+        ? error.refusal
+        : refusal('INTERNAL', `Reading ${method} failed: ${reason}`);
     reply({ kind: 'refused', id, refusal: known });
   }
 });

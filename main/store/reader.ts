@@ -4,7 +4,13 @@
  */
 import { Worker } from 'node:worker_threads';
 import { refusal, RefusalError } from '../../core/contract/errors.js';
-import { readMethods, type ReaderData, type ReaderReply, type ReaderRequest, type ReadMethod } from './reader-protocol.js';
+import {
+  readMethods,
+  type ReaderData,
+  type ReaderReply,
+  type ReaderRequest,
+  type ReadMethod,
+} from './reader-protocol.js';
 import type { AsyncReads, ReaderOptions } from './types.js';
 
 const defaultTimeoutMs = 10_000;
@@ -84,7 +90,12 @@ export function openReader(options: ReaderOptions): AsyncReads {
 
   function send(question: Pending): void {
     question.sent += 1;
-    const request: ReaderRequest = { kind: 'read', id: question.id, method: question.method, args: question.args };
+    const request: ReaderRequest = {
+      kind: 'read',
+      id: question.id,
+      method: question.method,
+      args: question.args,
+    };
     (worker ?? start()).postMessage(request);
   }
 
@@ -141,7 +152,10 @@ export function openReader(options: ReaderOptions): AsyncReads {
   start();
 
   const methods = Object.fromEntries(
-    (Object.keys(readMethods) as ReadMethod[]).map((method) => [method, (...args: unknown[]) => ask(method, args)]),
+    (Object.keys(readMethods) as ReadMethod[]).map((method) => [
+      method,
+      (...args: unknown[]) => ask(method, args),
+    ]),
   );
   return {
     // One function a method, each passing its arguments on: the types are those of `Reads` by construction.

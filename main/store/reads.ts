@@ -10,7 +10,15 @@ import { createCounter } from './counts.js';
 import { filterCondition, sortOrder } from './job-query.js';
 import { refuseNewer, schemaVersion } from './migrate.js';
 import { migrations } from './migrations/index.js';
-import { attemptOf, headColumns, specOf, taskOf, type AttemptRow, type HeadRow, type TaskRow } from './rows.js';
+import {
+  attemptOf,
+  headColumns,
+  specOf,
+  taskOf,
+  type AttemptRow,
+  type HeadRow,
+  type TaskRow,
+} from './rows.js';
 import { createSummaries } from './summaries.js';
 import type { Reads, StoreOptions } from './types.js';
 
@@ -43,17 +51,25 @@ function rangeOf(entity: string, separator: '/' | ':'): [string, string] {
   return [entity + separator, entity + String.fromCharCode(separator.charCodeAt(0) + 1)];
 }
 
+export interface ReadsOptions extends Pick<StoreOptions, 'path' | 'nowMs' | 'log'> {
+  /** Told of every statement as it runs. */
+  readonly trace?: (sql: string) => void;
+}
+
 /** The store must have been opened (and so migrated) before. */
-export function openReads(options: Pick<StoreOptions, 'path' | 'nowMs' | 'log'>): Reads {
+export function openReads(options: ReadsOptions): Reads {
   const { path, nowMs, log } = options;
-  const connection = openConnection(path, log, { readOnly: true });
+  const connection = openConnection(path, log, { readOnly: true, trace: options.trace });
   const known = migrations.at(-1)?.version ?? 0;
   const found = schemaVersion(connection);
   refuseNewer(connection, found, known);
   if (found < known) {
     connection.close();
     throw new RefusalError(
-      refusal('UNAVAILABLE', `The database ${path} has schema version ${found}, not ${known}: open the store first.`),
+      refusal(
+        'UNAVAILABLE',
+        `The database ${path} has schema version ${found}, not ${known}: open the store first.`,
+      ),
     );
   }
 
@@ -216,33 +232,32 @@ export function openReads(options: Pick<StoreOptions, 'path' | 'nowMs' | 'log'>)
     audit: (entity, beforeId, limit) =>
       connection.guard('Reading the activity', () => {
         const before = beforeId ?? Number.MAX_SAFE_INTEGER;
-        const rows = entity === null ? auditAll.all(before, limit) : auditOf.all(entity, ...rangeOf(entity, '/'), ...rangeOf(entity, ':'), before, limit);
-        return rows.map(
-          (row): AuditEvent => ({
-            id: row.id,
-            atMs: row.at_ms,
-            actor: row.actor,
-            action: row.action,
-            entity: row.entity,
-            detail: row.detail === null ? {} : (JSON.parse(row.detail) as Record<string, unknown>),
-          }),
-        );
+        const rows =
+          entity === null
+            ? auditAll.all(before, limit)
+            : auditOf.all(entity, ...rangeOf(entity, '/'), ...rangeOf(entity, ':'), before, limit);
+        return rows.map((row): AuditEvent => ({
+          id: row.id,
+          atMs: row.at_ms,
+          actor: row.actor,
+          action: row.action,
+          entity: row.entity,
+          detail: row.detail === null ? {} : (JSON.parse(row.detail) as Record<string, unknown>),
+        }));
       }),
 
     inbox: (beforeId, limit) =>
       connection.read('Reading messages', () => ({
-        items: inboxPage.all(beforeId ?? Number.MAX_SAFE_INTEGER, limit).map(
-          (row): InboxItem => ({
-            id: row.id,
-            jobId: row.job_id,
-            jobName: row.job_name,
-            state: jobStateOf(row.state),
-            cause: causeOf(row.cause_code, row.cause_message),
-            atMs: row.at_ms,
-            durationMs: row.duration_ms,
-            read: row.read !== 0,
-          }),
-        ),
+        items: inboxPage.all(beforeId ?? Number.MAX_SAFE_INTEGER, limit).map((row): InboxItem => ({
+          id: row.id,
+          jobId: row.job_id,
+          jobName: row.job_name,
+          state: jobStateOf(row.state),
+          cause: causeOf(row.cause_code, row.cause_message),
+          atMs: row.at_ms,
+          durationMs: row.duration_ms,
+          read: row.read !== 0,
+        })),
         unread: unread.get()?.count ?? 0,
       })),
 

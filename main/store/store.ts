@@ -22,7 +22,9 @@ export function openStore(options: StoreOptions): Store {
     prepareDatabaseFile(path);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new RefusalError(refusal('STORAGE_FAILED', `The database ${path} cannot be created or opened: ${reason}.`));
+    throw new RefusalError(
+      refusal('STORAGE_FAILED', `The database ${path} cannot be created or opened: ${reason}.`),
+    );
   }
   const connection = openConnection(path, log, { readOnly: false });
   try {
@@ -43,7 +45,10 @@ function checkedVersion(connection: Connection): number {
   const problems = checkLines(connection, 'quick_check(5)');
   if (problems.length > 0) {
     throw new RefusalError(
-      refusal('DATABASE_CORRUPT', `The database ${connection.path} failed its check: ${problems.join('; ')}.`),
+      refusal(
+        'DATABASE_CORRUPT',
+        `The database ${connection.path} failed its check: ${problems.join('; ')}.`,
+      ),
     );
   }
   return version;
@@ -87,7 +92,10 @@ function storeOf(
     'SELECT count(*) AS count FROM inbox WHERE read = 0',
   );
   const readAll = connection.prepare('mark inbox read', 'UPDATE inbox SET read = 1 WHERE read = 0');
-  const readOne = connection.prepare('mark inbox item read', 'UPDATE inbox SET read = 1 WHERE id = ? AND read = 0');
+  const readOne = connection.prepare(
+    'mark inbox item read',
+    'UPDATE inbox SET read = 1 WHERE id = ? AND read = 0',
+  );
   const checkpoint = connection.prepare<{ busy: number; log: number; checkpointed: number }>(
     'checkpoint',
     'PRAGMA wal_checkpoint(PASSIVE)',

@@ -4,7 +4,14 @@
  */
 import type { JobDetail, JobFilter, JobSort } from '../../core/contract/api.js';
 import type { JobState } from '../../core/contract/states.js';
-import type { AttemptView, AuditEvent, Counts, InboxItem, JobSummary, TaskView } from '../../core/contract/views.js';
+import type {
+  AttemptView,
+  AuditEvent,
+  Counts,
+  InboxItem,
+  JobSummary,
+  TaskView,
+} from '../../core/contract/views.js';
 import type { Attempt, ChangeSet, Job, Task } from '../../core/model/entities.js';
 
 /** Where the store tells of slow statements, migrations and backups. */
@@ -124,14 +131,19 @@ export interface Reads {
   /** Newest first. `entity`: that job, task or attempt and whatever lies under it in the path. */
   audit(entity: string | null, beforeId: number | null, limit: number): readonly AuditEvent[];
   /** Newest first. */
-  inbox(beforeId: number | null, limit: number): { readonly items: readonly InboxItem[]; readonly unread: number };
+  inbox(
+    beforeId: number | null,
+    limit: number,
+  ): { readonly items: readonly InboxItem[]; readonly unread: number };
   counts(): Counts;
   close(): void;
 }
 
 /** The same queries answered by the reader's thread; each refuses with UNAVAILABLE when it cannot be answered in time. */
 export type AsyncReads = {
-  readonly [M in Exclude<keyof Reads, 'close'>]: (...args: Parameters<Reads[M]>) => Promise<ReturnType<Reads[M]>>;
+  readonly [M in Exclude<keyof Reads, 'close'>]: (
+    ...args: Parameters<Reads[M]>
+  ) => Promise<ReturnType<Reads[M]>>;
 } & { close(): Promise<void> };
 
 /** Where the reader's thread finds its program and its database. */

@@ -22,7 +22,10 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
        retry_of, gpu_count, command_line, search_text)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const configInsert = connection.prepare('insert job_config', 'INSERT INTO job_config(job_seq, spec) VALUES (?, ?)');
+  const configInsert = connection.prepare(
+    'insert job_config',
+    'INSERT INTO job_config(job_seq, spec) VALUES (?, ?)',
+  );
   const taskUpdate = connection.prepare(
     'update task',
     `UPDATE tasks SET state = ?, final = ?, band = ?, started_at_ms = ?, finished_at_ms = ?, exit_code = ?, cause_code = ?,
@@ -140,7 +143,9 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
   function writeAttempt(attempt: Attempt): void {
     const index = Number(attempt.taskId.slice(attempt.jobId.length + 1));
     if (!Number.isSafeInteger(index) || attempt.taskId !== `${attempt.jobId}/${index}`) {
-      throw new Error(`attempt ${attempt.uid} names task ${attempt.taskId}, which is none of job ${attempt.jobId}`);
+      throw new Error(
+        `attempt ${attempt.uid} names task ${attempt.taskId}, which is none of job ${attempt.jobId}`,
+      );
     }
     const changing = [
       stateNumbers[attempt.state],
@@ -206,7 +211,14 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
 }
 
 function isEmpty(changes: ChangeSet): boolean {
-  const lists = [changes.jobs, changes.tasks, changes.attempts, changes.audit, changes.inbox, changes.receipts];
+  const lists = [
+    changes.jobs,
+    changes.tasks,
+    changes.attempts,
+    changes.audit,
+    changes.inbox,
+    changes.receipts,
+  ];
   return lists.every((list) => list.length === 0) && Object.keys(changes.meta).length === 0;
 }
 

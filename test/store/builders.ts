@@ -13,9 +13,12 @@ export const startMs = Date.UTC(2026, 0, 5, 9, 0, 0);
 export const silent: StoreLog = { info: () => undefined, warn: () => undefined };
 
 /** A log that keeps its lines. */
-export function recordingLog(): StoreLog & { readonly lines: { message: string; fields: Readonly<Record<string, unknown>> }[] } {
+export function recordingLog(): StoreLog & {
+  readonly lines: { message: string; fields: Readonly<Record<string, unknown>> }[];
+} {
   const lines: { message: string; fields: Readonly<Record<string, unknown>> }[] = [];
-  const keep = (message: string, fields: Readonly<Record<string, unknown>>) => void lines.push({ message, fields });
+  const keep = (message: string, fields: Readonly<Record<string, unknown>>) =>
+    void lines.push({ message, fields });
   return { lines, info: keep, warn: keep };
 }
 
@@ -124,7 +127,12 @@ export function makeFolder(): Folder {
 }
 
 export function openTestStore(path: string, part: { log?: StoreLog; nowMs?: () => number } = {}): Store {
-  return openStore({ path, nowMs: part.nowMs ?? (() => startMs), log: part.log ?? silent, appVersion: '0.1.0' });
+  return openStore({
+    path,
+    nowMs: part.nowMs ?? (() => startMs),
+    log: part.log ?? silent,
+    appVersion: '0.1.0',
+  });
 }
 
 /** The change sets of a one-task job that runs once and succeeds: submission, assignment, start, end. */
@@ -149,10 +157,17 @@ export function lifeOfJob(id: string): ChangeSet[] {
       jobs: [job],
       tasks: [task],
       audit: [audit('job_submitted', id)],
-      receipts: [{ requestId: `request-${id}`, atMs: at, answer: { jobId: id, existed: false, warnings: [] } }],
+      receipts: [
+        { requestId: `request-${id}`, atMs: at, answer: { jobId: id, existed: false, warnings: [] } },
+      ],
       meta: { lastSubmissionMs: job.submittedAtMs, nextInsertion: task.insertion + 1 },
     }),
-    changes({ jobs: [running], tasks: [assigned], attempts: [attempt], audit: [audit('task_assigned', task.id)] }),
+    changes({
+      jobs: [running],
+      tasks: [assigned],
+      attempts: [attempt],
+      audit: [audit('task_assigned', task.id)],
+    }),
     changes({
       tasks: [started],
       attempts: [{ ...attempt, state: 'RUNNING', startedAtMs: at, pid: 4711 }],

@@ -31,7 +31,9 @@ export async function compile(entries: Readonly<Record<string, string>>): Promis
       minify: false,
       reportCompressedSize: false,
       rolldownOptions: {
-        input: Object.fromEntries(Object.entries(entries).map(([name, source]) => [name, join(root, source)])),
+        input: Object.fromEntries(
+          Object.entries(entries).map(([name, source]) => [name, join(root, source)]),
+        ),
         output: { format: 'es', entryFileNames: '[name].mjs', chunkFileNames: 'chunk-[hash].mjs' },
       },
     },

@@ -23,27 +23,45 @@ const kinds: Readonly<Record<string, Operation['kind']>> = {
 export function recorderMissing(): string | null {
   if (process.platform !== 'linux') return 'recording file operations needs Linux';
   const compiler = spawnSync('gcc', ['--version']);
-  return compiler.error === undefined ? null : 'recording file operations needs gcc (Debian: apt-get install gcc libc6-dev)';
+  return compiler.error === undefined
+    ? null
+    : 'recording file operations needs gcc (Debian: apt-get install gcc libc6-dev)';
 }
 
 export function buildRecorder(folder: string): string {
   const library = join(folder, 'record-io.so');
-  execFileSync('gcc', ['-O1', '-shared', '-fPIC', '-o', library, join(import.meta.dirname, 'record-io.c'), '-ldl', '-lpthread']);
+  execFileSync('gcc', [
+    '-O1',
+    '-shared',
+    '-fPIC',
+    '-o',
+    library,
+    join(import.meta.dirname, 'record-io.c'),
+    '-ldl',
+    '-lpthread',
+  ]);
   return library;
 }
 
-export function record(library: string, program: string, args: readonly string[], folder: string, log: string): Operation[] {
+export function record(
+  library: string,
+  program: string,
+  args: readonly string[],
+  folder: string,
+  log: string,
+): Operation[] {
   const result = spawnSync(process.execPath, [program, ...args], {
     env: { ...process.env, LD_PRELOAD: library, RECORD_FOLDER: folder, RECORD_LOG: log },
     encoding: 'utf8',
   });
-  if (result.status !== 0) throw new Error(`the recorded program ended with ${result.status}: ${result.stderr}`);
+  if (result.status !== 0)
+    throw new Error(`the recorded program ended with ${result.status}: ${result.stderr}`);
   return parseLog(readFileSync(log));
 }
 
 function parseLog(log: Buffer): Operation[] {
   const operations: Operation[] = [];
-  for (let at = 0; at < log.length; ) {
+  for (let at = 0; at < log.length;) {
     const letter = log.toString('latin1', at, at + 1);
     const pathLength = log.readUInt16LE(at + 1);
     const offset = Number(log.readBigUInt64LE(at + 3));

@@ -18,7 +18,9 @@ for (let batch = 1; Number(batches) === 0 || batch <= Number(batches); batch++) 
     for (let step = 0; step < 4; step++) store.commit(together(lives.flatMap((life) => life[step] ?? [])));
     if (Number(checkpointEvery) > 0 && batch % Number(checkpointEvery) === 0) store.checkpoint();
   } catch (error) {
-    process.stderr.write(`${error instanceof RefusalError ? JSON.stringify(error.refusal) : String(error)}\n`);
+    process.stderr.write(
+      `${error instanceof RefusalError ? JSON.stringify(error.refusal) : String(error)}\n`,
+    );
     process.exit(3);
   }
   writeSync(file, `${prefix}-${batch}\n`);
