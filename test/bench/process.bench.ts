@@ -101,8 +101,8 @@ async function quarterOfTheMachine(host: BenchHost): Promise<number> {
   return Math.floor(total / parallelism) / 1000;
 }
 
-function request(argv: string[], cpu: number): JobRequest {
-  return { command: argv, workingDirectory: os.tmpdir(), cpu };
+function request(argv: string[], cpu?: number): JobRequest {
+  return { command: argv, workingDirectory: os.tmpdir(), ...(cpu === undefined ? {} : { cpu }) };
 }
 
 async function jobRate(host: BenchHost, cpu: number): Promise<{ rate: number; acknowledgedMs: number }> {
@@ -143,6 +143,7 @@ async function latency(context: BenchContext, kind: HostKind): Promise<void> {
     const argv = ['/bin/sh', '-c', `echo > ${pipe.path}`];
     const bare: number[] = [];
     const ours: number[] = [];
+    const weighted: number[] = [];
     const spooler: number[] = [];
     const rest = () => new Promise((resolve) => setTimeout(resolve, restMs));
     await withSpoolerIfThere(async (env) => {
@@ -153,12 +154,12 @@ async function latency(context: BenchContext, kind: HostKind): Promise<void> {
         };
         keep(bare, await pipe.time(() => finished('/bin/sh', argv.slice(1))));
         await rest();
-        keep(
-          ours,
-          await pipe.time(() =>
-            client.call('job.submit', { requestId: randomUUID(), request: request(argv, 0.1) }),
-          ),
-        );
+        const submit = (cpu?: number) => () =>
+          client.call('job.submit', { requestId: randomUUID(), request: request(argv, cpu) });
+        keep(ours, await pipe.time(submit()));
+        await rest();
+        // Processors asked for: the attempt joins a control group first.
+        keep(weighted, await pipe.time(submit(0.5)));
         await rest();
         if (env === null) continue;
         keep(spooler, await pipe.time(() => finished('tsp', ['-n', ...argv], env)));
@@ -174,6 +175,14 @@ async function latency(context: BenchContext, kind: HostKind): Promise<void> {
         unit: 'ms',
         beside,
         atMost: 3,
+      }),
+    );
+    context.figure(
+      compare({
+        name: `the same with processors asked for, ${kind} host`,
+        value: median(weighted),
+        unit: 'ms',
+        beside,
       }),
     );
     context.note(
