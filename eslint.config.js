@@ -15,7 +15,7 @@ const effects = [
   'setInterval',
   'setImmediate',
 ]
-  .concat(['queueMicrotask', 'fetch', 'Promise', 'window', 'document', 'console', 'Buffer'])
+  .concat(['queueMicrotask', 'fetch', 'Promise', 'window', 'document', 'console', 'performance', 'Buffer'])
   .map((name) => ({ name, message: 'core is pure: pass the value in.' }));
 
 export default tseslint.config(

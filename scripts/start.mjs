@@ -17,7 +17,9 @@ await prepare({ window: true, bundles: ['main', 'preload', 'renderer'] });
 if (!existsSync(join(root, 'out', 'main', 'desktop.js'))) fail('There is no out/main/desktop.js to start.');
 
 try {
-  process.exitCode = await start();
+  const code = await start();
+  // At once: nothing the app left behind may hold this process.
+  setTimeout(() => process.exit(code), 50);
 } catch (error) {
   if (error instanceof UserError) fail(error.message);
   throw error;
@@ -45,20 +47,23 @@ async function start() {
   if (virtual && !env.DBUS_SESSION_BUS_ADDRESS && hasProgram('dbus-run-session'))
     command.unshift('dbus-run-session', '--');
   try {
-    return await runInFront(command, env);
+    return await runInFront(command, env, virtual);
   } finally {
     display?.stop();
   }
 }
 
-/** Runs the app in a group of its own, hands signals on to all of it once, and gives its exit code. @param {string[]} command @param {NodeJS.ProcessEnv} env */
-function runInFront(command, env) {
+/**
+ * Runs the app in a group of its own, hands signals on to all of it once, and gives its exit code.
+ * @param {string[]} command @param {NodeJS.ProcessEnv} env @param {boolean} quiet
+ */
+function runInFront(command, env, quiet) {
   const [program = '', ...args] = command;
   const grouped = process.platform !== 'win32';
   const child = spawn(program, args, {
     cwd: process.cwd(),
     env,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', 'inherit', quiet ? 'pipe' : 'inherit'],
     detached: grouped,
   });
   const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
@@ -75,11 +80,31 @@ function runInFront(command, env) {
     }
   };
   for (const signal of signals) process.on(signal, pass);
+  if (child.stderr !== null) dropNoise(child.stderr);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code, signal) => {
+    // Not 'close': a host that goes on with unfinished jobs may hold the app's error stream.
+    child.on('exit', (code, signal) => {
       for (const name of signals) process.off(name, pass);
       resolve(code ?? 128 + signalNumber(signal));
     });
+  });
+}
+
+/**
+ * On a virtual display there is no system bus and no desktop; what the session bus and Chromium say about that helps nobody.
+ * @param {import('node:stream').Readable} stream
+ */
+function dropNoise(stream) {
+  const noise =
+    /^dbus-daemon\[|ERROR:(bus|object_proxy|viz_main_impl|gpu_process_host|command_buffer_proxy_impl)\.cc/;
+  let pending = '';
+  stream.on('data', (chunk) => {
+    const lines = (pending + String(chunk)).split('\n');
+    pending = lines.pop() ?? '';
+    for (const line of lines) if (!noise.test(line)) process.stderr.write(`${line}\n`);
+  });
+  stream.on('end', () => {
+    if (pending !== '' && !noise.test(pending)) process.stderr.write(pending);
   });
 }

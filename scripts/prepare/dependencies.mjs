@@ -17,12 +17,18 @@ export function dependenciesDue() {
 export async function prepareDependencies(note) {
   const digest = textDigest('package-lock.json');
   if (!installedAsLocked()) {
-    const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline'];
+    const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=http'];
+    const all = lockedCount();
+    let fetched = 0;
+    const onLine = (/** @type {string} */ line) => {
+      if (line.startsWith('npm http')) fetched += 1;
+      note(`${fetched} of at most ${all} packages fetched`);
+    };
     const npmScript = process.env.npm_execpath;
     const [program, first] = npmScript?.endsWith('.js') ? [process.execPath, [npmScript]] : ['npm', []];
     const result = await run(program, [...first, ...args], {
       cwd: root,
-      onLine: note,
+      onLine,
       timeoutMs: 20 * 60_000,
     });
     if (result.code !== 0) {
@@ -32,6 +38,11 @@ export async function prepareDependencies(note) {
     }
   }
   writeFileSync(stamp, digest);
+}
+
+/** Packages in the lock file. */
+function lockedCount() {
+  return Object.keys(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages).length - 1;
 }
 
 /** True when npm's own record of what it installed agrees with the lock file, as after an `npm install` by hand. */
