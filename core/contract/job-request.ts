@@ -30,13 +30,7 @@ import {
 } from './job-fields.js';
 import { requestedBands } from './states.js';
 
-export {
-  constraintOperators,
-  isConfinedPath,
-  jobDefaults,
-  jobLimits,
-  type Constraint,
-} from './job-fields.js';
+export { isConfinedPath, jobDefaults, jobLimits, type Constraint } from './job-fields.js';
 export { fieldErrors } from './field-errors.js';
 
 export const jobRequestSchema = z.strictObject(

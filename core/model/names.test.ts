@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { checkNamePart, generatedName, nameKey, parseName, suffixedName, taskIdOf } from './names.js';
+import {
+  attemptNameOf,
+  checkNamePart,
+  generatedName,
+  nameKey,
+  parseName,
+  suffixedName,
+  taskIdOf,
+} from './names.js';
 
 describe('parseName', () => {
   test('two parts are a job, even when the last is all digits', () => {
@@ -19,6 +27,13 @@ describe('parseName', () => {
     expect(parseName('/user/job/0:2')).toEqual({
       ok: true,
       value: { kind: 'attempt', jobId: '/user/job', taskId: '/user/job/0', index: 0, number: 2 },
+    });
+  });
+
+  test('what is formatted is read back', () => {
+    expect(parseName(attemptNameOf(taskIdOf('/ann/train', 4), 11))).toEqual({
+      ok: true,
+      value: { kind: 'attempt', jobId: '/ann/train', taskId: '/ann/train/4', index: 4, number: 11 },
     });
   });
 
