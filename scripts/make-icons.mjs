@@ -30,7 +30,8 @@ function blade(index, from, to, form) {
     return /** @type {Point} */ ([radius * Math.cos(angle), radius * Math.sin(angle)]);
   };
   const end = (/** @type {number} */ share) =>
-    form.inner + (form.outer - form.inner) * (0.7 + 0.3 * Math.sqrt(Math.sin(Math.PI * (0.06 + 0.88 * share))));
+    form.inner +
+    (form.outer - form.inner) * (0.7 + 0.3 * Math.sqrt(Math.sin(Math.PI * (0.06 + 0.88 * share))));
   const steps = 28;
   const span = Array.from({ length: steps + 1 }, (_, n) => n / steps);
   return [
@@ -76,7 +77,8 @@ function iris(look) {
   const shapes = [];
   for (let index = 0; index < petals; index++) {
     shapes.push({ points: blade(index, 0, 1, form), color: color(look.bright) });
-    if (look.dark !== look.bright) shapes.push({ points: blade(index, 0, 0.52, form), color: color(look.dark) });
+    if (look.dark !== look.bright)
+      shapes.push({ points: blade(index, 0, 0.52, form), color: color(look.dark) });
   }
   shapes.push({ points: circle(0, 0, look.pupil), color: color(look.dark) });
   return shapes;
@@ -122,7 +124,8 @@ function rasterise(shapes, size) {
       }
       const alpha = sum[3] ?? 0;
       const place = (row * size + column) * 4;
-      for (let part = 0; part < 3; part++) pixels[place + part] = alpha === 0 ? 0 : Math.round((sum[part] ?? 0) / alpha);
+      for (let part = 0; part < 3; part++)
+        pixels[place + part] = alpha === 0 ? 0 : Math.round((sum[part] ?? 0) / alpha);
       pixels[place + 3] = Math.round((alpha / (samples * samples)) * 255);
     }
   }
@@ -136,7 +139,8 @@ function png(pixels, size) {
   header.writeUInt32BE(size, 4);
   header.set([8, 6, 0, 0, 0], 8);
   const rows = Buffer.alloc(size * (size * 4 + 1));
-  for (let row = 0; row < size; row++) pixels.copy(rows, row * (size * 4 + 1) + 1, row * size * 4, (row + 1) * size * 4);
+  for (let row = 0; row < size; row++)
+    pixels.copy(rows, row * (size * 4 + 1) + 1, row * size * 4, (row + 1) * size * 4);
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
     chunk('IHDR', header),
@@ -168,7 +172,9 @@ function crc(data) {
 /** @param {Shape[]} shapes */
 function svg(shapes) {
   const paths = shapes.map(({ points, color: [r, g, b] }) => {
-    const line = points.map(([x, y]) => `${(256 + x * 256).toFixed(1)} ${(256 + y * 256).toFixed(1)}`).join('L');
+    const line = points
+      .map(([x, y]) => `${(256 + x * 256).toFixed(1)} ${(256 + y * 256).toFixed(1)}`)
+      .join('L');
     const fill = `#${[r, g, b].map((part) => part.toString(16).padStart(2, '0')).join('')}`;
     return `  <path fill="${fill}" d="M${line}Z"/>`;
   });
@@ -189,7 +195,13 @@ function badge(kind, x, y, oneColor) {
 }
 
 /** @type {Record<string, ('running' | 'failed')[]>} */
-const trayStates = { idle: [], running: ['running'], failed: ['failed'], 'running-failed': ['running', 'failed'], off: [] };
+const trayStates = {
+  idle: [],
+  running: ['running'],
+  failed: ['failed'],
+  'running-failed': ['running', 'failed'],
+  off: [],
+};
 
 mkdirSync(folder, { recursive: true });
 const app = iris({ dark: deep, bright: light, gap: 0.05, pupil: 0.2 });
@@ -204,7 +216,9 @@ for (const [state, badges] of Object.entries(trayStates)) {
     const tone = oneColor ? '#000000' : state === 'off' ? '#8a8d96' : '#7d84ea';
     const shapes = [
       ...iris({ dark: tone, bright: tone, gap: 0.15, pupil: 0.2 }),
-      ...badges.flatMap((kind) => badge(kind, kind === 'running' ? 0.56 : badges.length > 1 ? -0.56 : 0.56, 0.56, oneColor)),
+      ...badges.flatMap((kind) =>
+        badge(kind, kind === 'running' ? 0.56 : badges.length > 1 ? -0.56 : 0.56, 0.56, oneColor),
+      ),
     ];
     const name = `tray-${state}${oneColor ? 'Template' : ''}`;
     const size = oneColor ? 16 : 24;

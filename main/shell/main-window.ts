@@ -3,6 +3,7 @@ import { BrowserWindow, nativeTheme, screen, type WebContents } from 'electron';
 import type { DesktopCommand } from '../../core/contract/desktop-bridge.js';
 import { channels } from '../ipc/channels.js';
 import { crashPageUrl, startPage } from './app-protocol.js';
+import { isAppUrl } from './asset-path.js';
 import { minimumSize, validPlace, type WindowPlace } from './window-place.js';
 
 /** Shown at the latest then, even if the page has drawn nothing: an app that seems not to start is worse. */
@@ -86,10 +87,14 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
     watch(made);
     options.created(made.webContents);
     if (show) showWhenDrawn(made);
-    void made.loadURL(startPage).catch((error: unknown) => {
+    loadStartPage(made);
+    return made;
+  }
+
+  function loadStartPage(made: BrowserWindow): void {
+    made.loadURL(startPage).catch((error: unknown) => {
       options.log('error', `The window's page cannot be loaded: ${String(error)}`);
     });
-    return made;
   }
 
   function showWhenDrawn(made: BrowserWindow): void {
@@ -130,6 +135,12 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
     made.on('page-title-updated', (event) => event.preventDefault());
     made.webContents.on('did-start-navigation', (details) => {
       if (details.isMainFrame && !details.isSameDocument) listening = false;
+    });
+    made.webContents.on('did-navigate', (_event, url) => {
+      // An empty document can be reached without the event that would prevent it; nothing may stay there.
+      if (isAppUrl(url)) return;
+      options.log('warn', `Left ${url}, where the page had gone.`);
+      loadStartPage(made);
     });
     made.webContents.on('render-process-gone', (_event, details) => {
       listening = false;
