@@ -10,17 +10,31 @@ export interface ReporterOptions {
 
 /** What the controller still asks about was perhaps not committed: it is told again, not more often than this. */
 const againAfterMs = 1000;
+/**
+ * A start is told this much later, so that the end of a short command comes with it: one commit instead of two. Ends are told at
+ * once and take waiting starts along.
+ */
+const startDelayMs = 25;
 
 export class Reporter {
   private readonly outbox = new Map<string, AttemptObservation>();
+  private flushing = false;
+  private delayed: NodeJS.Timeout | null = null;
   private closed = false;
 
   constructor(private readonly options: ReporterOptions) {}
 
-  /** Within one turn the last word about an attempt is enough. */
+  /** Of several words about an attempt that wait here the last is enough. */
   progress(observation: AttemptObservation): void {
-    if (this.outbox.size === 0) setImmediate(() => this.flush());
     this.outbox.set(observation.uid, observation);
+    this.delayed ??= setTimeout(() => this.flush(), startDelayMs);
+  }
+
+  private soon(observation: AttemptObservation): void {
+    this.outbox.set(observation.uid, observation);
+    if (this.flushing) return;
+    this.flushing = true;
+    setImmediate(() => this.flush());
   }
 
   last(entry: AttemptEntry, observation: AttemptObservation): void {
@@ -28,21 +42,25 @@ export class Reporter {
     entry.last = observation;
     entry.reportedAtMs = this.options.monotonicMs();
     this.options.onEnded(entry.uid);
-    this.progress(observation);
+    this.soon(observation);
   }
 
   again(entry: AttemptEntry): void {
     const now = this.options.monotonicMs();
     if (entry.last === null || now - entry.reportedAtMs < againAfterMs) return;
     entry.reportedAtMs = now;
-    this.progress(entry.last);
+    this.soon(entry.last);
   }
 
   close(): void {
     this.closed = true;
+    if (this.delayed !== null) clearTimeout(this.delayed);
   }
 
   private flush(): void {
+    this.flushing = false;
+    if (this.delayed !== null) clearTimeout(this.delayed);
+    this.delayed = null;
     const batch = [...this.outbox.values()];
     this.outbox.clear();
     if (!this.closed && batch.length > 0) this.options.onObservations(batch);
