@@ -222,6 +222,30 @@ describe('job run', () => {
     expect(made.notes).toContain('the host ended without a word; starting another.');
   });
 
+  it('does not replace a host that was shut down, says what it waits for and goes on with the next', async () => {
+    const content = { out: Buffer.alloc(0), err: Buffer.alloc(0), complete: false };
+    await start({ 'log.merged': logOf(content) });
+    host.log.set(uid, { outSize: 0, errSize: 0, complete: false });
+    host.changeJob(running()[0], [...running()[1]]);
+    let starts = 0;
+    const made = open({
+      start: () => {
+        starts += 1;
+        return Promise.reject(new Error('nothing is to be started here'));
+      },
+    });
+    const code = runCommand(made.context, ['tool'], null);
+    await vi.waitFor(() => expect(host.watchers('log')).toBe(1));
+    await host.end(refusal('UNAVAILABLE', 'The controller stopped: irisctl shutdown.'));
+    await vi.waitFor(() => expect(made.notes.join()).toContain('the host was shut down; jobs go on.'), 5_000);
+    expect(starts).toBe(0);
+    content.complete = true;
+    host.changeJob(ended(0)[0], [...ended(0)[1]]);
+    await host.listen();
+    expect(await code).toBe(0);
+    expect(made.notes).toContain('a host answers again.');
+  });
+
   it('repeats a submission whose answer was lost with the id it had', async () => {
     let tries = 0;
     await start({ 'log.merged': logOf({ out: Buffer.alloc(0), err: Buffer.alloc(0), complete: true }) });
