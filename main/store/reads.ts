@@ -143,11 +143,14 @@ export function openReads(options: ReadsOptions): Reads {
     'audit',
     'SELECT * FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?',
   );
-  // What lies under an entity continues its path with / (child or task) or : (attempt).
+  // What lies under an entity continues its path with / (child or task) or : (attempt). Found by its own range of the index each:
+  // as one condition it would be looked for through the whole table.
   const auditOf = connection.prepare<AuditRow>(
     'audit of an entity',
-    `SELECT * FROM audit
-     WHERE (entity = ? OR (entity >= ? AND entity < ?) OR (entity >= ? AND entity < ?)) AND id < ?
+    `SELECT * FROM audit WHERE id IN (
+       SELECT id FROM audit WHERE entity = ?
+       UNION ALL SELECT id FROM audit WHERE entity >= ? AND entity < ?
+       UNION ALL SELECT id FROM audit WHERE entity >= ? AND entity < ?) AND id < ?
      ORDER BY id DESC LIMIT ?`,
   );
   const inboxPage = connection.prepare<InboxRow>(
