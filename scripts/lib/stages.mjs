@@ -20,7 +20,7 @@ const skipped = () => ({ passed: 0, failed: 0, skipped: 1 });
 export const stages = [
   {
     name: 'lint',
-    timeoutMs: 5 * minute,
+    timeoutMs: 8 * minute,
     run: async (limit) => ({ ...none(), ...(await runChecks(lintChecks, limit)) }),
   },
   {
