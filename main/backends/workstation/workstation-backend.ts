@@ -42,6 +42,7 @@ export interface WorkstationOptions {
   readonly groups?: GroupRoots;
   readonly gpuReader?: GpuReader;
   readonly launcher?: LauncherCommand;
+  readonly memorySampleMs?: number;
 }
 
 /** An attempt that lives this long gets its log watched even when nobody looks, for the order of its streams. */
@@ -90,6 +91,7 @@ class WorkstationBackend implements Backend {
       log: options.log,
       nowMs: options.nowMs,
       monotonicMs: options.monotonicMs,
+      memorySampleMs: options.memorySampleMs,
       gpus: () => this.workers.gpus(),
       onObservations: (batch) => {
         if (this.listener === null) this.early.push(...batch);

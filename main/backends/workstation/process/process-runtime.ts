@@ -15,6 +15,7 @@ import { newEntry, observationOf, type AttemptEntry, type StopOrder } from './at
 import { fence, parseClaim } from './claim.js';
 import { groupFolders, type GroupRoots } from './control-groups.js';
 import { messageOf } from './error-code.js';
+import { MemoryWatch } from './memory-watch.js';
 import {
   createLauncherLink,
   type LauncherCommand,
@@ -38,6 +39,7 @@ export interface ProcessRuntimeOptions {
   readonly log: LinkLog;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
+  readonly memorySampleMs?: number | undefined;
   readonly gpus: () => readonly GpuView[];
   readonly onObservations: (batch: readonly AttemptObservation[]) => void;
   /** An attempt runs, or runs no more: its log and memory are worth a look, or not. */
@@ -56,6 +58,7 @@ export class ProcessRuntime {
   private readonly ender: SessionEnder;
   private readonly ending: AttemptEnding;
   private readonly adopted: AdoptedWatch;
+  private readonly memory: MemoryWatch;
   private readonly ancestors: ReadonlySet<number>;
   private readonly reporter: Reporter;
   private closed = false;
@@ -76,6 +79,24 @@ export class ProcessRuntime {
       monotonicMs,
       report: (entry, observation) => this.reporter.last(entry, observation),
       progress: (observation) => this.reporter.progress(observation),
+    });
+    this.memory = new MemoryWatch({
+      entries: () => this.entries.values(),
+      members: (entry) => {
+        const target = this.ending.targetOf(entry);
+        return target === null ? Promise.resolve([]) : this.ender.members(target);
+      },
+      end: (entry) => {
+        entry.overMemory = true;
+        this.ending.endProcesses(entry, 'SIGKILL', () => 0);
+      },
+      warn: (observation) => {
+        options.log.warn(observation.cause?.message ?? 'Memory is running short', { uid: observation.uid });
+        this.reporter.progress(observation);
+      },
+      isHeld: () => options.groups.memory !== null,
+      onFault: (error) => options.log.error('Memory could not be measured', { error: messageOf(error) }),
+      ...(options.memorySampleMs === undefined ? {} : { everyMs: options.memorySampleMs }),
     });
     this.adopted = new AdoptedWatch(processes, (uid) => this.adoptedChanged(uid), adoptedCheckMs);
     this.link = createLauncherLink({
@@ -124,26 +145,10 @@ export class ProcessRuntime {
     return this.entries.get(uid);
   }
 
-  running(): Iterable<AttemptEntry> {
-    return this.entries.values();
-  }
-
-  /** Processes of an attempt that live now. */
-  members(entry: AttemptEntry): ReturnType<SessionEnder['members']> {
-    const target = this.ending.targetOf(entry);
-    return target === null ? Promise.resolve([]) : this.ender.members(target);
-  }
-
-  /** Ends an attempt whose measured memory stayed over its limit. */
-  endForMemory(entry: AttemptEntry): void {
-    if (entry.phase !== 'running') return;
-    entry.overMemory = true;
-    this.ending.endProcesses(entry, 'SIGKILL', () => 0);
-  }
-
   async close(): Promise<void> {
     this.closed = true;
     this.reporter.close();
+    this.memory.close();
     this.adopted.close();
     await this.link.close();
   }
@@ -362,6 +367,7 @@ export class ProcessRuntime {
   /** The controller knows nothing of it, or is done with it. */
   private unwanted(entry: AttemptEntry): void {
     if (entry.phase === 'ended') {
+      this.memory.forget(entry.uid);
       this.entries.delete(entry.uid);
     } else if (entry.stop === null && entry.phase !== 'ending') {
       this.options.log.warn('An attempt that is not wanted is stopped', { uid: entry.uid });
