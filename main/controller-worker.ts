@@ -55,7 +55,10 @@ try {
     refusal:
       error instanceof RefusalError
         ? error.refusal
-        : refusal('INTERNAL', `The controller could not start: ${error instanceof Error ? error.message : String(error)}`),
+        : refusal(
+            'INTERNAL',
+            `The controller could not start: ${error instanceof Error ? error.message : String(error)}`,
+          ),
   });
   port.close();
 }

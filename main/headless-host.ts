@@ -27,7 +27,13 @@ export async function runHeadless(options: HeadlessOptions): Promise<number> {
     await host.stopped;
     return 0;
   } catch (error) {
-    options.failed?.(error instanceof RefusalError ? error.refusal.message : error instanceof Error ? (error.stack ?? error.message) : String(error));
+    options.failed?.(
+      error instanceof RefusalError
+        ? error.refusal.message
+        : error instanceof Error
+          ? (error.stack ?? error.message)
+          : String(error),
+    );
     return 125;
   }
 }

@@ -35,7 +35,9 @@ export function resolveHome(input: HomeInput = {}): Home {
   const platform = input.platform ?? process.platform;
   const chosen = input.flag ?? env['IRIS_DESKTOP_HOME'];
   const root = path.resolve(
-    chosen !== undefined && chosen !== '' ? chosen : defaultRoot(env, platform, input.homeFolder ?? os.homedir()),
+    chosen !== undefined && chosen !== ''
+      ? chosen
+      : defaultRoot(env, platform, input.homeFolder ?? os.homedir()),
   );
   const machineId = (input.machineId ?? readMachineId()).slice(0, 12);
   const folder = path.join(root, `machine-${machineId}`);
@@ -51,7 +53,8 @@ export function resolveHome(input: HomeInput = {}): Home {
 
 function defaultRoot(env: NodeJS.ProcessEnv, platform: NodeJS.Platform, homeFolder: string): string {
   if (platform === 'darwin') return path.join(homeFolder, 'Library', 'Application Support', 'Iris Desktop');
-  if (platform === 'win32') return path.join(env['LOCALAPPDATA'] ?? path.join(homeFolder, 'AppData', 'Local'), 'Iris Desktop');
+  if (platform === 'win32')
+    return path.join(env['LOCALAPPDATA'] ?? path.join(homeFolder, 'AppData', 'Local'), 'Iris Desktop');
   // The XDG specification says that a relative path there is invalid and to be ignored.
   const data = env['XDG_DATA_HOME'];
   const base = data !== undefined && path.isAbsolute(data) ? data : path.join(homeFolder, '.local', 'share');
@@ -64,7 +67,8 @@ function socketPath(folder: string, env: NodeJS.ProcessEnv, platform: NodeJS.Pla
   const direct = path.join(folder, 'iris.sock');
   if (Buffer.byteLength(direct) <= maxSocketPathBytes) return direct;
   const runtime = env['XDG_RUNTIME_DIR'];
-  const base = runtime !== undefined && path.isAbsolute(runtime) && Buffer.byteLength(runtime) < 60 ? runtime : '/tmp';
+  const base =
+    runtime !== undefined && path.isAbsolute(runtime) && Buffer.byteLength(runtime) < 60 ? runtime : '/tmp';
   return path.join(base, `iris-desktop-${process.getuid?.() ?? 0}-${hash}`, 'iris.sock');
 }
 
@@ -111,7 +115,10 @@ function prepareSocketFolder(folder: string): void {
   const uid = process.getuid?.();
   if (!stat.isDirectory() || (uid !== undefined && stat.uid !== uid)) {
     throw new RefusalError(
-      refusal('FOLDER_UNUSABLE', `The socket folder ${folder} belongs to somebody else; remove it or name another data folder with --home.`),
+      refusal(
+        'FOLDER_UNUSABLE',
+        `The socket folder ${folder} belongs to somebody else; remove it or name another data folder with --home.`,
+      ),
     );
   }
   chmodSync(folder, 0o700);

@@ -4,10 +4,10 @@
  */
 import { RefusalError, refusal, type FieldError } from '../../core/contract/errors.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
-import type { Counts, InboxItem, JobSummary, TaskView } from '../../core/contract/views.js';
+import type { Counts, InboxItem } from '../../core/contract/views.js';
 import type { Attempt, ChangeSet } from '../../core/model/entities.js';
 import { ModelState } from '../../core/model/draft.js';
-import { mergeChanges } from './merge-changes.js';
+import { isEmpty, mergeChanges } from './merge-changes.js';
 import { infeasibleFields, resolveGpu, type WorkerTotals } from '../../core/scheduling/feasible.js';
 import type { AttemptObservation, Backend, WorkerObservation } from '../backends/backend.js';
 import type { Store } from '../store/types.js';
@@ -55,7 +55,8 @@ export interface SubmitInput {
 export class Controller {
   private state: ModelState;
   private readonly ports = new PortRange();
-  private readonly views: LiveViews;
+  /** What memory says of live jobs. */
+  readonly views: LiveViews;
   private readonly launches: LaunchPlans;
   private readonly backendId: string;
   private readonly random: RandomText;
@@ -76,7 +77,11 @@ export class Controller {
     this.backendId = parts.backend.describe().id;
     this.random = {
       uid: () => parts.random(8),
-      suffix: () => BigInt(`0x${parts.random(8)}`).toString(36).slice(-6).padStart(6, '0'),
+      suffix: () =>
+        BigInt(`0x${parts.random(8)}`)
+          .toString(36)
+          .slice(-6)
+          .padStart(6, '0'),
     };
     this.launches = new LaunchPlans(() => this.state, parts);
   }
@@ -117,7 +122,11 @@ export class Controller {
     }
     if (this.deadline !== null) clearTimeout(this.deadline);
     for (const waiting of this.commands.splice(0)) {
-      waiting.reject(new RefusalError(refusal('UNAVAILABLE', 'The controller is stopping; the command was not carried out.')));
+      waiting.reject(
+        new RefusalError(
+          refusal('UNAVAILABLE', 'The controller is stopping; the command was not carried out.'),
+        ),
+      );
     }
   }
 
@@ -151,7 +160,7 @@ export class Controller {
     const { unread, failedUnseen } = this.parts.store.markInboxRead(ids);
     this.views.setFailedUnseen(failedUnseen);
     this.publisher?.inboxChanged([]);
-    this.publisher?.changed({ jobs: [], tasks: new Map(), removed: [] });
+    this.publisher?.changed({ jobs: [], touched: [], tasks: new Map(), removed: [] });
     return { unread };
   }
 
@@ -161,37 +170,6 @@ export class Controller {
     const fields = infeasibleFields(resolved, this.totals());
     if (fields.length > 0) return { fields, verdict: 'NEVER', message: infeasibleMessage(fields) };
     return { fields: [], ...this.views.forecast(resolved, this.workers) };
-  }
-
-  // Views
-
-  hasJob(jobId: string): boolean {
-    return this.state.job(jobId) !== undefined;
-  }
-
-  counts(): Counts {
-    return this.views.counts();
-  }
-
-  runningJobs(limit: number): JobSummary[] {
-    return this.views.running(limit);
-  }
-
-  waitingJobs(limit: number): JobSummary[] {
-    return this.views.waiting(limit);
-  }
-
-  /** Rows read from the database, with those of live jobs as memory knows them. */
-  refreshed(rows: readonly JobSummary[]): JobSummary[] {
-    return this.views.refreshed(rows);
-  }
-
-  refreshedTasks(rows: readonly TaskView[]): TaskView[] {
-    return this.views.refreshedTasks(rows);
-  }
-
-  jobView(jobId: string): { summary: JobSummary; tasks: TaskView[] } | null {
-    return this.views.job(jobId);
   }
 
   unfinishedAttempts(): Iterable<Attempt> {
@@ -225,7 +203,9 @@ export class Controller {
 
   private enqueue(command: Command): Promise<unknown> {
     if (this.stopped) {
-      return Promise.reject(new RefusalError(refusal('UNAVAILABLE', 'The controller is stopping; try again in a moment.')));
+      return Promise.reject(
+        new RefusalError(refusal('UNAVAILABLE', 'The controller is stopping; try again in a moment.')),
+      );
     }
     return new Promise((resolve, reject) => {
       this.commands.push({ command, resolve, reject });
@@ -264,7 +244,8 @@ export class Controller {
       backendId: this.backendId,
       random: this.random,
       ports: this.ports,
-      moved: (taskId, why) => this.parts.logger.warn('An assignment was dropped: the state had moved on', { taskId, why }),
+      moved: (taskId, why) =>
+        this.parts.logger.warn('An assignment was dropped: the state had moved on', { taskId, why }),
     });
     this.state.apply(placed.changes);
     const changes = mergeChanges(batch.changes, placed.changes);
@@ -281,7 +262,8 @@ export class Controller {
     this.perform(changes, inboxIds, placed.reasonsChanged);
     for (const [index, entry] of waiting.entries()) {
       const answer = batch.answers[index];
-      if (answer === undefined) entry.reject(new RefusalError(refusal('INTERNAL', 'The command was not answered.')));
+      if (answer === undefined)
+        entry.reject(new RefusalError(refusal('INTERNAL', 'The command was not answered.')));
       else if (answer.ok) entry.resolve(answer.value);
       else entry.reject(new RefusalError(answer.refusal));
     }
@@ -308,12 +290,19 @@ export class Controller {
   }
 
   /** Nothing was kept: observations are applied again later, commands are refused so that their senders know. */
-  private commitFailed(error: unknown, observations: readonly AttemptObservation[], waiting: readonly Waiting[]): void {
+  private commitFailed(
+    error: unknown,
+    observations: readonly AttemptObservation[],
+    waiting: readonly Waiting[],
+  ): void {
     this.observations = [...observations, ...this.observations];
     const reason =
       error instanceof RefusalError
         ? error.refusal
-        : refusal('INTERNAL', `A round could not be committed: ${error instanceof Error ? error.message : String(error)}`);
+        : refusal(
+            'INTERNAL',
+            `A round could not be committed: ${error instanceof Error ? error.message : String(error)}`,
+          );
     this.parts.logger.error('A round could not be committed', describeError(error));
     this.storageFault = reason.message;
     for (const entry of waiting) entry.reject(new RefusalError(reason));
@@ -351,23 +340,33 @@ export class Controller {
     this.views.committed(changes);
     const publisher = this.publisher;
     if (publisher === null) return;
-    if (publisher.hasSubscribers('jobs') || publisher.hasSubscribers('job') || publisher.hasSubscribers('overview')) {
+    if (
+      publisher.hasSubscribers('jobs') ||
+      publisher.hasSubscribers('job') ||
+      publisher.hasSubscribers('overview')
+    ) {
       const changed = this.views.changed(changes, reasonsChanged, (jobId) => publisher.wants('job', jobId));
-      if (changed.jobs.length > 0) publisher.changed({ ...changed, removed: [] });
+      if (changed.jobs.length + changed.touched.length > 0) publisher.changed({ ...changed, removed: [] });
     }
     for (const attempt of changes.attempts) {
-      if (attempt.finishedAtMs !== null && publisher.wants('log', attempt.uid)) void this.publishLogEnd(attempt.uid);
+      if (attempt.finishedAtMs !== null && publisher.wants('log', attempt.uid))
+        void this.publishLogEnd(attempt.uid);
     }
-    const items = changes.inbox.map(
-      (entry, index): InboxItem => ({ ...entry, id: inboxIds[index] ?? 0, read: false }),
-    );
+    const items = changes.inbox.map((entry, index): InboxItem => ({
+      ...entry,
+      id: inboxIds[index] ?? 0,
+      read: false,
+    }));
     if (items.length > 0) publisher.inboxChanged(items);
   }
 
   private async publishLogEnd(uid: string): Promise<void> {
     try {
       const { backend } = this.parts;
-      const [out, err] = await Promise.all([backend.readLog(uid, 'out', 0, 1), backend.readLog(uid, 'err', 0, 1)]);
+      const [out, err] = await Promise.all([
+        backend.readLog(uid, 'out', 0, 1),
+        backend.readLog(uid, 'err', 0, 1),
+      ]);
       this.publisher?.logGrew(uid, { outSize: out.size, errSize: err.size, complete: true });
     } catch (error) {
       this.parts.logger.warn('The end of a log could not be read', { uid, ...describeError(error) });
@@ -387,18 +386,6 @@ export class Controller {
     const attempt = this.state.attempt(uid);
     return attempt === undefined || attempt.finishedAtMs !== null;
   }
-}
-
-function isEmpty(changes: ChangeSet): boolean {
-  return (
-    changes.jobs.length === 0 &&
-    changes.tasks.length === 0 &&
-    changes.attempts.length === 0 &&
-    changes.audit.length === 0 &&
-    changes.inbox.length === 0 &&
-    changes.receipts.length === 0 &&
-    Object.keys(changes.meta).length === 0
-  );
 }
 
 function infeasibleMessage(fields: readonly FieldError[]): string {

@@ -27,7 +27,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
   const { controller, reads, backend } = parts;
 
   async function existingJob(idOrName: string, user: string): Promise<string> {
-    const id = controller.hasJob(idOrName) ? idOrName : await reads.resolveJob(idOrName, user);
+    const id = controller.views.has(idOrName) ? idOrName : await reads.resolveJob(idOrName, user);
     if (id === null) throw new RefusalError(refusal('NOT_FOUND', `There is no job ${idOrName}.`));
     return id;
   }
@@ -59,28 +59,33 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'job.check'(params) {
       const parsed = parseJobRequest(params.request);
       if (!parsed.ok) {
-        return { fields: parsed.refusal.fields, verdict: 'INVALID', message: parsed.refusal.message, commandLine: '' };
+        return {
+          fields: parsed.refusal.fields,
+          verdict: 'INVALID',
+          message: parsed.refusal.message,
+          commandLine: '',
+        };
       }
       const verdict = controller.check(parsed.value);
       return { ...verdict, commandLine: toCommandLine(params.request).text };
     },
     async 'job.list'(params) {
       const page = await reads.jobList(params.filter, params.sort, params.offset, params.limit);
-      return { total: page.total, rows: controller.refreshed(page.rows) };
+      return { total: page.total, rows: controller.views.refreshed(page.rows) };
     },
     async 'job.children'(params) {
       const page = await reads.children(params.jobId, params.offset, params.limit);
-      return { total: page.total, rows: controller.refreshed(page.rows) };
+      return { total: page.total, rows: controller.views.refreshed(page.rows) };
     },
     async 'job.get'(params, identity) {
       const detail = await reads.jobDetail(await existingJob(params.jobId, identity.user));
       if (detail === null) throw new RefusalError(refusal('NOT_FOUND', `There is no job ${params.jobId}.`));
-      const [summary = detail.summary] = controller.refreshed([detail.summary]);
+      const [summary = detail.summary] = controller.views.refreshed([detail.summary]);
       return { ...detail, summary };
     },
     async 'task.list'(params) {
       const page = await reads.taskList(params.jobId, params.offset, params.limit);
-      return { total: page.total, rows: controller.refreshedTasks(page.rows) };
+      return { total: page.total, rows: controller.views.refreshedTasks(page.rows) };
     },
     async 'job.stop'(params, identity) {
       return { results: await controller.stopJobs(params.jobIds, identity, params.requestId) };
@@ -122,7 +127,9 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'overview.get': () => parts.overview(),
     'machine.list': () => ({ machines: [...parts.machines()] }),
     async 'audit.list'(params) {
-      return { events: [...(await reads.audit(params.entity ?? null, params.beforeId ?? null, params.limit))] };
+      return {
+        events: [...(await reads.audit(params.entity ?? null, params.beforeId ?? null, params.limit))],
+      };
     },
     async 'inbox.list'(params) {
       const page = await reads.inbox(params.beforeId ?? null, params.limit);

@@ -77,7 +77,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
       const late = deadline(disposeDeadlineMs);
       try {
         const done = await Promise.race([Promise.resolve(step.dispose()).then(() => true), late.reached]);
-        if (!done) logger.error(`Ending '${step.name}' took longer than ${disposeDeadlineMs} ms; going on without it`);
+        if (!done)
+          logger.error(`Ending '${step.name}' took longer than ${disposeDeadlineMs} ms; going on without it`);
       } catch (error) {
         logger.error(`Ending '${step.name}' failed`, describeError(error));
       } finally {
@@ -136,34 +137,39 @@ export async function startHost(options: HostOptions): Promise<Host> {
       user,
       clusterName: 'local',
       ...controller.health(),
-      counts: controller.counts(),
+      counts: controller.views.counts(),
       pragmas: { ...store.pragmas },
     });
     const machines = () => machineViews(backend.observe(), controller.unfinishedAttempts());
     const overview = async (): Promise<Overview> => ({
       machines: machines(),
-      counts: controller.counts(),
-      running: [...controller.runningJobs(20)],
-      waiting: [...controller.waitingJobs(20)],
+      counts: controller.views.counts(),
+      running: [...controller.views.running(20)],
+      waiting: [...controller.views.waiting(20)],
       recent: [...(await reads.recentlyFinished(10))],
     });
 
     const publisher = new Publisher(
       {
-        counts: () => controller.counts(),
+        counts: () => controller.views.counts(),
+        summary: (jobId) => controller.views.summaryOf(jobId),
         status,
         overview,
         job: async (jobId) => {
-          const live = controller.jobView(jobId);
+          const live = controller.views.job(jobId);
           if (live !== null) return live;
           const [summary] = await reads.summaries([jobId]);
-          if (summary === undefined) throw new RefusalError(refusal('NOT_FOUND', `There is no job ${jobId}.`));
+          if (summary === undefined)
+            throw new RefusalError(refusal('NOT_FOUND', `There is no job ${jobId}.`));
           return { summary, tasks: [...(await reads.taskList(jobId, 0, 500)).rows] };
         },
         log: async (uid) => {
           const record = await reads.attemptByUid(uid);
           if (record === null) throw new RefusalError(refusal('NOT_FOUND', `There is no attempt ${uid}.`));
-          const [out, err] = await Promise.all([backend.readLog(uid, 'out', 0, 0), backend.readLog(uid, 'err', 0, 0)]);
+          const [out, err] = await Promise.all([
+            backend.readLog(uid, 'out', 0, 0),
+            backend.readLog(uid, 'err', 0, 0),
+          ]);
           return { outSize: out.size, errSize: err.size, complete: record.attempt.finishedAtMs !== null };
         },
         unread: async () => (await reads.inbox(null, 1)).unread,
@@ -208,7 +214,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
     await controller.start();
     steps.push({ name: 'controller', dispose: () => controller.stop() });
-    const housekeeping = startHousekeeping({ store, attemptsFolder: home.attempts, logger, nowMs, busy: () => controller.busy() });
+    const housekeeping = startHousekeeping({
+      store,
+      attemptsFolder: home.attempts,
+      logger,
+      nowMs,
+      busy: () => controller.busy(),
+    });
     steps.push({ name: 'housekeeping', dispose: () => housekeeping.stop() });
     const socket = await listenOnSocket(home.socket, open);
     steps.push({ name: 'socket', dispose: () => socket.close() });
@@ -223,7 +235,10 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
 /** The operating system's user: owner of this folder and first part of job names. */
 function localUser(): string {
-  const name = os.userInfo().username.replaceAll(/[/\p{Cc}]/gu, '-').trim();
+  const name = os
+    .userInfo()
+    .username.replaceAll(/[/\p{Cc}]/gu, '-')
+    .trim();
   return name === '' ? `uid-${process.getuid?.() ?? 0}` : name;
 }
 

@@ -32,6 +32,7 @@ export function startHousekeeping(options: {
   let next: NodeJS.Timeout | null = null;
 
   function later(ms: number, task: () => void): void {
+    if (stopped) return;
     next = setTimeout(task, ms);
     next.unref();
   }
@@ -52,7 +53,7 @@ export function startHousekeeping(options: {
         { receiptsMs: now - receiptsKeptMs, inboxMs: now - recordsKeptMs, auditMs: now - recordsKeptMs },
         1000,
       );
-      if (!stopped && (pruned.rootIds.length > 0 || records > 0)) {
+      if (pruned.rootIds.length > 0 || records > 0) {
         later(1000, () => void sweep());
         return;
       }

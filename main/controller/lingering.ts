@@ -5,7 +5,8 @@ import { access } from 'node:fs/promises';
 export async function lingeringWarning(user: string): Promise<string | null> {
   if (process.platform !== 'linux' || process.getuid?.() === 0) return null;
   // sd_booted(3): this folder exists exactly when systemd is the init system.
-  if (!(await exists('/run/systemd/system')) || (await exists(`/var/lib/systemd/linger/${user}`))) return null;
+  if (!(await exists('/run/systemd/system')) || (await exists(`/var/lib/systemd/linger/${user}`)))
+    return null;
   return `Logging out may end running jobs on this machine. To let them go on, turn lingering on: loginctl enable-linger ${user}`;
 }
 

@@ -76,14 +76,21 @@ export class LiveViews {
   /** The line of a live job, with why it waits as the last round saw it. */
   summary(job: Job): JobSummary {
     const tasks = this.state.tasksOf(job.id);
-    const summary = summarizeJob(
-      job,
-      tasks,
-      tasks.flatMap((task) => this.state.attemptsOf(task.id).slice(-1)),
-      this.state.childrenOf(job.id).length,
-    );
+    const attempts = tasks
+      .map((task) => this.state.attemptsOf(task.id).at(-1))
+      .filter((last) => last !== undefined);
+    const summary = summarizeJob(job, tasks, attempts, this.state.childrenOf(job.id).length);
     const waiting = tasks.find((task) => task.state === 'PENDING');
     return waiting === undefined ? summary : { ...summary, waiting: this.state.waitingCause(waiting.id) };
+  }
+
+  has(jobId: string): boolean {
+    return this.state.job(jobId) !== undefined;
+  }
+
+  summaryOf(jobId: string): JobSummary | null {
+    const job = this.state.job(jobId);
+    return job === undefined ? null : this.summary(job);
   }
 
   private taskView(task: Task): TaskView {
@@ -125,7 +132,11 @@ export class LiveViews {
   }
 
   /** The first few by an order, without sorting all that is open. */
-  private first(limit: number, state: 'PENDING' | 'RUNNING', order: (a: Job, b: Job) => number): JobSummary[] {
+  private first(
+    limit: number,
+    state: 'PENDING' | 'RUNNING',
+    order: (a: Job, b: Job) => number,
+  ): JobSummary[] {
     const best: Job[] = [];
     for (const [id, current] of this.open) {
       const job = current === state ? this.state.job(id) : undefined;
@@ -161,7 +172,7 @@ export class LiveViews {
     /** Shapes whose reason for waiting is another now. */
     reasonsChanged: readonly string[],
     watched: (jobId: string) => boolean,
-  ): { jobs: JobSummary[]; tasks: Map<string, TaskView[]> } {
+  ): { jobs: JobSummary[]; touched: string[]; tasks: Map<string, TaskView[]> } {
     const jobIds = new Set<string>();
     const taskIds = new Map<string, string>();
     for (const job of changes.jobs) {
@@ -182,9 +193,13 @@ export class LiveViews {
       for (const { job } of shape.jobs.slice(0, maxReasonUpdates)) jobIds.add(job.id);
     }
     const jobs: JobSummary[] = [];
+    const touched: string[] = [];
     for (const id of jobIds) {
       const job = this.state.job(id);
-      if (job !== undefined) jobs.push(this.summary(job));
+      if (job === undefined) continue;
+      // What is over may leave memory next; a line of what goes on is made when it is sent.
+      if (isTerminalJobState(job.state)) jobs.push(this.summary(job));
+      else touched.push(id);
     }
     const tasks = new Map<string, TaskView[]>();
     for (const [taskId, jobId] of taskIds) {
@@ -195,7 +210,7 @@ export class LiveViews {
       list.push(this.taskView(task));
       tasks.set(jobId, list);
     }
-    return { jobs, tasks };
+    return { jobs, touched, tasks };
   }
 
   /** Lets trees leave memory in which this commit left nothing to do. */
@@ -210,7 +225,10 @@ export class LiveViews {
   }
 
   /** Whether a job of this shape would start now. Exact answers come with the round that places it. */
-  forecast(spec: JobSpec, workers: readonly WorkerObservation[]): { verdict: 'STARTS_NOW' | 'WAITS'; message: string } {
+  forecast(
+    spec: JobSpec,
+    workers: readonly WorkerObservation[],
+  ): { verdict: 'STARTS_NOW' | 'WAITS'; message: string } {
     const ahead = this.waitingCount;
     const fitting = workers.find((worker) => {
       const used = this.state.used(worker.id);
@@ -227,9 +245,13 @@ export class LiveViews {
         cards.length >= spec.gpuCount * spec.replicas
       );
     });
-    if (fitting !== undefined && ahead === 0) return { verdict: 'STARTS_NOW', message: `Starts now on ${fitting.id}.` };
+    if (fitting !== undefined && ahead === 0)
+      return { verdict: 'STARTS_NOW', message: `Starts now on ${fitting.id}.` };
     if (ahead > 0) {
-      return { verdict: 'WAITS', message: `Waits: ${ahead === 1 ? 'one job is' : `${ahead} jobs are`} waiting already.` };
+      return {
+        verdict: 'WAITS',
+        message: `Waits: ${ahead === 1 ? 'one job is' : `${ahead} jobs are`} waiting already.`,
+      };
     }
     const free = workers.map((worker) => {
       const used = this.state.used(worker.id);
@@ -240,7 +262,8 @@ export class LiveViews {
     });
     return {
       verdict: 'WAITS',
-      message: free.length === 0 ? 'Waits: no machine has reported yet.' : `Waits for room: ${free.join('; ')}.`,
+      message:
+        free.length === 0 ? 'Waits: no machine has reported yet.' : `Waits for room: ${free.join('; ')}.`,
     };
   }
 }

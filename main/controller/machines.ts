@@ -7,9 +7,17 @@ export function machineViews(
   workers: readonly WorkerObservation[],
   unfinished: Iterable<Attempt>,
 ): MachineView[] {
-  const used = new Map<string, { cpu: number; memory: number; running: number; devices: Map<string, string> }>();
+  const used = new Map<
+    string,
+    { cpu: number; memory: number; running: number; devices: Map<string, string> }
+  >();
   for (const attempt of unfinished) {
-    const entry = used.get(attempt.workerId) ?? { cpu: 0, memory: 0, running: 0, devices: new Map<string, string>() };
+    const entry = used.get(attempt.workerId) ?? {
+      cpu: 0,
+      memory: 0,
+      running: 0,
+      devices: new Map<string, string>(),
+    };
     entry.cpu += attempt.cpuMillicores;
     entry.memory += attempt.memoryBytes;
     entry.running += 1;

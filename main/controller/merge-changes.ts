@@ -13,10 +13,27 @@ export function mergeChanges(first: ChangeSet, second: ChangeSet): ChangeSet {
   };
 }
 
-function lastOf<Row>(first: readonly Row[], second: readonly Row[], key: (row: Row) => string): readonly Row[] {
+function lastOf<Row>(
+  first: readonly Row[],
+  second: readonly Row[],
+  key: (row: Row) => string,
+): readonly Row[] {
   if (second.length === 0) return first;
   if (first.length === 0) return second;
   const rows = new Map(first.map((row) => [key(row), row]));
   for (const row of second) rows.set(key(row), row);
   return [...rows.values()];
+}
+
+/** True when there is nothing to write. */
+export function isEmpty(changes: ChangeSet): boolean {
+  return (
+    changes.jobs.length === 0 &&
+    changes.tasks.length === 0 &&
+    changes.attempts.length === 0 &&
+    changes.audit.length === 0 &&
+    changes.inbox.length === 0 &&
+    changes.receipts.length === 0 &&
+    Object.keys(changes.meta).length === 0
+  );
 }

@@ -6,10 +6,24 @@ import type { TopicDelta, TopicFilter, TopicName, TopicSnapshot } from '../../co
 import type { Refusal } from '../../core/contract/errors.js';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type { HostFrame } from '../../core/contract/protocol.js';
-import type { Counts, HostStatus, InboxItem, JobSummary, Overview, TaskView } from '../../core/contract/views.js';
+import type {
+  Counts,
+  HostStatus,
+  InboxItem,
+  JobSummary,
+  Overview,
+  TaskView,
+} from '../../core/contract/views.js';
 
 /** Ten deltas a second; the overview is costlier to make and slower to change. */
-const minGapMs: Readonly<Record<TopicName, number>> = { jobs: 100, job: 100, log: 100, overview: 500, inbox: 100, status: 500 };
+const minGapMs: Readonly<Record<TopicName, number>> = {
+  jobs: 100,
+  job: 100,
+  log: 100,
+  overview: 500,
+  inbox: 100,
+  status: 500,
+};
 
 /** Entities that may wait for one slow subscription before it is given a snapshot instead. */
 const maxPending = 2000;
@@ -17,6 +31,8 @@ const maxPending = 2000;
 /** Where snapshots come from; they may be read from the database. */
 export interface TopicSources {
   counts(): Counts;
+  /** The line of a job in memory; null when it is not there. */
+  summary(jobId: string): JobSummary | null;
   job(jobId: string): Promise<TopicSnapshot<'job'>>;
   log(attemptUid: string): Promise<TopicSnapshot<'log'>>;
   overview(): Promise<Overview>;
@@ -27,8 +43,10 @@ export interface TopicSources {
 }
 
 export interface Changes {
-  /** Summaries of the jobs that changed. */
+  /** Lines of jobs that changed, where they must be made now. */
   readonly jobs: readonly JobSummary[];
+  /** Jobs that changed and stay in memory: their lines are made when they are sent. */
+  readonly touched: readonly string[];
   /** Tasks that changed, by job. */
   readonly tasks: ReadonlyMap<string, readonly TaskView[]>;
   readonly removed: readonly string[];
@@ -56,10 +74,14 @@ interface Subscription {
   dirty: boolean;
   lastSentMs: number;
   timer: NodeJS.Timeout | null;
-  readonly rows: Map<string, JobSummary>;
+  /** Null: to be made when it is sent. */
+  readonly rows: Map<string, JobSummary | null>;
   readonly removed: Set<string>;
   readonly tasks: Map<string, TaskView>;
+  /** The job's line, if it could not be made later. */
   summary: JobSummary | null;
+  /** The job changed; its line is to be made when it is sent. */
+  touched: boolean;
   log: TopicDelta<'log'> | null;
   readonly inbox: Map<number, InboxItem>;
   ended: boolean;
@@ -75,7 +97,12 @@ export class Publisher {
     private readonly failed: (error: unknown) => void,
   ) {}
 
-  subscribe<T extends TopicName>(id: number, topic: T, filter: TopicFilter<T>, send: Send): SubscriptionHandle {
+  subscribe<T extends TopicName>(
+    id: number,
+    topic: T,
+    filter: TopicFilter<T>,
+    send: Send,
+  ): SubscriptionHandle {
     const subscription: Subscription = {
       id,
       topic,
@@ -92,6 +119,7 @@ export class Publisher {
       removed: new Set(),
       tasks: new Map(),
       summary: null,
+      touched: false,
       log: null,
       inbox: new Map(),
       ended: false,
@@ -121,6 +149,7 @@ export class Publisher {
   changed(changes: Changes): void {
     for (const subscription of this.members('jobs')) {
       for (const row of changes.jobs) subscription.rows.set(row.id, row);
+      for (const id of changes.touched) subscription.rows.set(id, null);
       for (const id of changes.removed) {
         subscription.rows.delete(id);
         subscription.removed.add(id);
@@ -130,8 +159,10 @@ export class Publisher {
     for (const subscription of this.members('job')) {
       const summary = changes.jobs.find((row) => row.id === subscription.key);
       const tasks = changes.tasks.get(subscription.key) ?? [];
-      if (summary === undefined && tasks.length === 0) continue;
+      const touched = changes.touched.includes(subscription.key);
+      if (summary === undefined && !touched && tasks.length === 0) continue;
       if (summary !== undefined) subscription.summary = summary;
+      if (touched) subscription.touched = true;
       for (const task of tasks) subscription.tasks.set(task.id, task);
       this.touch(subscription, subscription.tasks.size);
     }
@@ -191,7 +222,8 @@ export class Publisher {
 
   /** Sends what is due, or sets the timer for it. */
   private advance(subscription: Subscription): void {
-    if (subscription.ended || subscription.awaitingAck || subscription.loading || subscription.timer !== null) return;
+    if (subscription.ended || subscription.awaitingAck || subscription.loading || subscription.timer !== null)
+      return;
     if (!subscription.stale && !subscription.dirty) return;
     const waitMs = subscription.lastSentMs + minGapMs[subscription.topic] - this.monotonicMs();
     if (waitMs > 0) {
@@ -227,7 +259,10 @@ export class Publisher {
       const reason =
         error instanceof RefusalError
           ? error.refusal
-          : refusal('INTERNAL', `The ${subscription.topic} topic could not be read; the host's log says why.`);
+          : refusal(
+              'INTERNAL',
+              `The ${subscription.topic} topic could not be read; the host's log says why.`,
+            );
       if (!(error instanceof RefusalError)) this.failed(error);
       subscription.send({ kind: 'refused', id: subscription.id, refusal: reason });
       this.end(subscription);
@@ -292,14 +327,17 @@ export class Publisher {
     switch (subscription.topic) {
       case 'jobs':
         return {
-          rows: [...subscription.rows.values()],
+          rows: [...subscription.rows]
+            .map(([id, row]) => row ?? this.sources.summary(id))
+            .filter((row) => row !== null),
           removed: [...subscription.removed],
           counts: this.sources.counts(),
         } satisfies TopicDelta<'jobs'>;
-      case 'job':
-        return subscription.summary === null
-          ? null
-          : ({ summary: subscription.summary, tasks: [...subscription.tasks.values()] } satisfies TopicDelta<'job'>);
+      case 'job': {
+        const summary = subscription.summary ?? this.sources.summary(subscription.key);
+        if (summary === null) return null;
+        return { summary, tasks: [...subscription.tasks.values()] } satisfies TopicDelta<'job'>;
+      }
       case 'log':
         return subscription.log;
       case 'status':
@@ -340,6 +378,7 @@ function clearPending(subscription: Subscription): void {
   subscription.removed.clear();
   subscription.tasks.clear();
   subscription.summary = null;
+  subscription.touched = false;
   subscription.log = null;
   subscription.inbox.clear();
 }

@@ -59,7 +59,7 @@ export function decideBatch(
   const draft = new Draft(state);
   observeAll(draft, input.observations, input.nowMs);
   executionTimeouts(draft, input.nowMs);
-  schedulingDeadlines(draft, input.nowMs);
+  schedulingDeadlines(draft, input.nowMs, (taskId) => state.waitingCause(taskId));
   // A command finds jobs as the observations left them.
   settle(draft, input.nowMs);
   const answers = input.commands.map((command) => carryOut(draft, command, input.nowMs, input.random));
@@ -104,7 +104,10 @@ function target(
     return { id, newId: null, refusal: stopped.ok ? null : stopped.refusal };
   }
   if (!isTerminalJobState(job.state)) {
-    const reason = refusal('FAILED_PRECONDITION', `${id} is not over (${job.state}); stop it first, or wait for its end.`);
+    const reason = refusal(
+      'FAILED_PRECONDITION',
+      `${id} is not over (${job.state}); stop it first, or wait for its end.`,
+    );
     return { id, newId: null, refusal: reason };
   }
   const again = submit(draft, {
@@ -115,7 +118,9 @@ function target(
     suffix: random.suffix(),
     retryOf: id,
   });
-  return again.ok ? { id, newId: again.value.jobId, refusal: null } : { id, newId: null, refusal: again.refusal };
+  return again.ok
+    ? { id, newId: again.value.jobId, refusal: null }
+    : { id, newId: null, refusal: again.refusal };
 }
 
 /** Assignments one round makes at most; a transaction of more would delay what came in meanwhile. */

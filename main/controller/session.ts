@@ -57,7 +57,10 @@ export function openSession(options: {
     const parsed = methods[method].params.safeParse(input);
     if (!parsed.success) {
       const fields = fieldErrors(parsed.error, input);
-      refuseFrame(id, refusal('INVALID_ARGUMENT', `${method}: ${fields[0]?.field ?? 'request'} is not valid.`, fields));
+      refuseFrame(
+        id,
+        refusal('INVALID_ARGUMENT', `${method}: ${fields[0]?.field ?? 'request'} is not valid.`, fields),
+      );
       return;
     }
     openCalls += 1;
@@ -71,7 +74,10 @@ export function openSession(options: {
         return;
       }
       logger.error(`The method ${method} failed`, describeError(error));
-      refuseFrame(id, refusal('INTERNAL', `${method} failed for a reason that should not occur; the host's log has it.`));
+      refuseFrame(
+        id,
+        refusal('INTERNAL', `${method} failed for a reason that should not occur; the host's log has it.`),
+      );
     } finally {
       openCalls -= 1;
     }
@@ -93,7 +99,10 @@ export function openSession(options: {
   function greet(frame: ClientFrame): boolean {
     if (greeted) return true;
     if (frame.kind !== 'call' || frame.method !== 'hello') {
-      refuseFrame(frame.id, refusal('FAILED_PRECONDITION', 'The first frame of a connection must be a call of hello.'));
+      refuseFrame(
+        frame.id,
+        refusal('FAILED_PRECONDITION', 'The first frame of a connection must be a call of hello.'),
+      );
       options.close();
       return false;
     }
@@ -129,14 +138,20 @@ export function openSession(options: {
       switch (frame.kind) {
         case 'call':
           if (openCalls >= maxOpen) {
-            refuseFrame(frame.id, refusal('RESOURCE_EXHAUSTED', `More than ${maxOpen} calls are open on this connection.`));
+            refuseFrame(
+              frame.id,
+              refusal('RESOURCE_EXHAUSTED', `More than ${maxOpen} calls are open on this connection.`),
+            );
             return;
           }
           void call(frame.id, frame.method, frame.params);
           return;
         case 'subscribe':
           if (subscriptions.size >= maxOpen) {
-            refuseFrame(frame.id, refusal('RESOURCE_EXHAUSTED', `More than ${maxOpen} subscriptions are open.`));
+            refuseFrame(
+              frame.id,
+              refusal('RESOURCE_EXHAUSTED', `More than ${maxOpen} subscriptions are open.`),
+            );
             return;
           }
           subscribe(frame.id, frame.topic, frame.filter);
@@ -167,6 +182,9 @@ function unknownFrame(input: unknown): Refusal {
   const named = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
   const what = named['method'] ?? named['topic'];
   return typeof what === 'string'
-    ? refusal('UNIMPLEMENTED', `There is no ${named['kind'] === 'subscribe' ? 'topic' : 'method'} named ${what.slice(0, 100)}.`)
+    ? refusal(
+        'UNIMPLEMENTED',
+        `There is no ${named['kind'] === 'subscribe' ? 'topic' : 'method'} named ${what.slice(0, 100)}.`,
+      )
     : refusal('INVALID_ARGUMENT', 'This is no frame of the protocol.');
 }

@@ -55,7 +55,9 @@ export function connectSocket(
       }
     });
     socket.on('error', (error) => {
-      const text = connected ? `The connection to the controller failed: ${error.message}` : `No controller answers on ${path}: ${error.message}`;
+      const text = connected
+        ? `The connection to the controller failed: ${error.message}`
+        : `No controller answers on ${path}: ${error.message}`;
       end(refusal(connected ? 'DISCONNECTED' : 'UNAVAILABLE', text));
     });
     socket.on('close', () => end(refusal('DISCONNECTED', 'The connection to the controller ended.')));

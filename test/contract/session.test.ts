@@ -61,6 +61,7 @@ function connect(overrides: Partial<Handlers> = {}) {
   const interests: string[] = [];
   const sources: TopicSources = {
     counts: () => counts,
+    summary: () => null,
     job: () => Promise.reject(new RefusalError(refusal('NOT_FOUND', 'There is no job /ada/none.'))),
     log: () => Promise.resolve({ outSize: 0, errSize: 0, complete: false }),
     overview: () => Promise.resolve({ machines: [], counts, running: [], waiting: [], recent: [] }),
@@ -68,8 +69,16 @@ function connect(overrides: Partial<Handlers> = {}) {
     status: () => status,
     interest: (kind, key, wanted) => interests.push(`${kind} ${key} ${wanted}`),
   };
-  const logger: Logger = { info: () => undefined, warn: () => undefined, error: (message) => logged.push(message) };
-  const publisher = new Publisher(sources, () => nowMs, () => undefined);
+  const logger: Logger = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (message) => logged.push(message),
+  };
+  const publisher = new Publisher(
+    sources,
+    () => nowMs,
+    () => undefined,
+  );
   const handlers = { hello: () => status, status: () => status, ...overrides } as Handlers;
   const session = openSession({
     handlers,
@@ -116,7 +125,12 @@ describe('the first frame', () => {
 
   test('another contract version is refused with both versions', () => {
     const { frames, session, isClosed } = connect();
-    session.receive({ kind: 'call', id: 1, method: 'hello', params: { contractVersion: 99, client: 'test' } });
+    session.receive({
+      kind: 'call',
+      id: 1,
+      method: 'hello',
+      params: { contractVersion: 99, client: 'test' },
+    });
     expect(frames).toMatchObject([{ kind: 'refused', refusal: { code: 'VERSION_MISMATCH' } }]);
     expect(JSON.stringify(frames)).toContain('99');
     expect(isClosed()).toBe(true);
@@ -156,7 +170,11 @@ describe('calls', () => {
     });
     await turn();
     expect(frames).toMatchObject([
-      { kind: 'refused', id: 2, refusal: { code: 'INVALID_ARGUMENT', fields: [{ field: 'force', value: 'true' }] } },
+      {
+        kind: 'refused',
+        id: 2,
+        refusal: { code: 'INVALID_ARGUMENT', fields: [{ field: 'force', value: 'true' }] },
+      },
     ]);
     expect(called).toBe(false);
   });
@@ -190,17 +208,29 @@ describe('subscriptions', () => {
     expect(frames).toEqual([{ kind: 'snapshot', id: 5, value: { counts } }]);
     session.receive({ kind: 'ack', id: 5, seq: 0 });
     pass(1000);
-    publisher.changed({ jobs: [row('/ada/a')], tasks: new Map(), removed: [] });
-    publisher.changed({ jobs: [{ ...row('/ada/a'), state: 'SUCCEEDED' }], tasks: new Map(), removed: [] });
-    publisher.changed({ jobs: [row('/ada/b')], tasks: new Map(), removed: [] });
-    expect(frames.slice(1)).toMatchObject([{ kind: 'delta', seq: 1, value: { rows: [{ id: '/ada/a', state: 'RUNNING' }] } }]);
+    publisher.changed({ jobs: [row('/ada/a')], touched: [], tasks: new Map(), removed: [] });
+    publisher.changed({
+      jobs: [{ ...row('/ada/a'), state: 'SUCCEEDED' }],
+      touched: [],
+      tasks: new Map(),
+      removed: [],
+    });
+    publisher.changed({ jobs: [row('/ada/b')], touched: [], tasks: new Map(), removed: [] });
+    expect(frames.slice(1)).toMatchObject([
+      { kind: 'delta', seq: 1, value: { rows: [{ id: '/ada/a', state: 'RUNNING' }] } },
+    ]);
     pass(1000);
     session.receive({ kind: 'ack', id: 5, seq: 1 });
     expect(frames.slice(2)).toMatchObject([
       {
         kind: 'delta',
         seq: 2,
-        value: { rows: [{ id: '/ada/a', state: 'SUCCEEDED' }, { id: '/ada/b', state: 'RUNNING' }] },
+        value: {
+          rows: [
+            { id: '/ada/a', state: 'SUCCEEDED' },
+            { id: '/ada/b', state: 'RUNNING' },
+          ],
+        },
       },
     ]);
   });
@@ -211,7 +241,7 @@ describe('subscriptions', () => {
     session.receive({ kind: 'subscribe', id: 5, topic: 'jobs', filter: {} });
     await turn();
     for (let job = 0; job < 3000; job += 1) {
-      publisher.changed({ jobs: [row(`/ada/${job}`)], tasks: new Map(), removed: [] });
+      publisher.changed({ jobs: [row(`/ada/${job}`)], touched: [], tasks: new Map(), removed: [] });
     }
     pass(1000);
     session.receive({ kind: 'ack', id: 5, seq: 0 });
@@ -253,7 +283,7 @@ describe('subscriptions', () => {
     });
     other.receive({ kind: 'call', id: 1, method: 'hello', params: { contractVersion, client: 'other' } });
     first.pass(1000);
-    first.publisher.changed({ jobs: [row('/ada/a')], tasks: new Map(), removed: [] });
+    first.publisher.changed({ jobs: [row('/ada/a')], touched: [], tasks: new Map(), removed: [] });
     other.receive({ kind: 'ack', id: 5, seq: 0 });
     expect(first.frames).toHaveLength(1);
   });

@@ -68,7 +68,12 @@ test(`${kills} kills at random moments under ${jobs} jobs`, { timeout: 600_000 }
         try {
           const answer = await client.call('job.submit', {
             requestId: job.requestId,
-            request: { name: job.name, command: ['sh', '-c', script, 'sh', ledger], workingDirectory: '/', cpu: 0.25 },
+            request: {
+              name: job.name,
+              command: ['sh', '-c', script, 'sh', ledger],
+              workingDirectory: '/',
+              cpu: 0.25,
+            },
           });
           job.acknowledgedAs = answer.jobId;
         } catch (error) {
@@ -85,7 +90,7 @@ test(`${kills} kills at random moments under ${jobs} jobs`, { timeout: 600_000 }
     const submitting = submitSome(client, 1 + random(6));
     const running = host;
     await new Promise<void>((resolve, reject) => {
-      setTimeout(() => running.kill().then(resolve, reject), random(250));
+      setTimeout(() => void running.kill().then(resolve, reject), random(250));
     });
     await submitting;
   }
@@ -123,12 +128,18 @@ test(`${kills} kills at random moments under ${jobs} jobs`, { timeout: 600_000 }
 
   // Started and ended exactly once each.
   const entries = readFileSync(ledger, 'utf8').trim().split('\n').sort();
-  const expected = plan.flatMap((job) => [`begin ${job.acknowledgedAs}/0`, `end ${job.acknowledgedAs}/0`]).sort();
+  const expected = plan
+    .flatMap((job) => [`begin ${job.acknowledgedAs}/0`, `end ${job.acknowledgedAs}/0`])
+    .sort();
   expect(entries).toEqual(expected);
 
   const uids = new Set<string>();
   for (const job of plan) {
-    const { rows: tasks } = await client.call('task.list', { jobId: job.acknowledgedAs ?? '', offset: 0, limit: 10 });
+    const { rows: tasks } = await client.call('task.list', {
+      jobId: job.acknowledgedAs ?? '',
+      offset: 0,
+      limit: 10,
+    });
     const attempt = tasks[0]?.attempts[0];
     expect(tasks[0]?.attempts).toHaveLength(1);
     uids.add(attempt?.uid ?? '');
@@ -138,7 +149,10 @@ test(`${kills} kills at random moments under ${jobs} jobs`, { timeout: 600_000 }
       offset: 0,
       maxBytes: 1_000_000,
     });
-    const wanted = Array.from({ length: job.lines }, (_, line) => `line ${line} of ${job.acknowledgedAs}/0\n`).join('');
+    const wanted = Array.from(
+      { length: job.lines },
+      (_, line) => `line ${line} of ${job.acknowledgedAs}/0\n`,
+    ).join('');
     expect(Buffer.from(log.dataBase64, 'base64').toString()).toBe(wanted);
   }
   expect(processesOf(uids)).toEqual([]);

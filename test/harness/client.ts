@@ -7,9 +7,17 @@ import { connectSocket } from '../../main/server/socket-client.js';
 
 export interface TestClient {
   call<M extends MethodName>(method: M, params: Params<M>): Promise<MethodResult<M>>;
-  subscribe<T extends TopicName>(topic: T, filter: TopicFilter<T>, handlers: SubscriptionHandlers<T>): () => void;
+  subscribe<T extends TopicName>(
+    topic: T,
+    filter: TopicFilter<T>,
+    handlers: SubscriptionHandlers<T>,
+  ): () => void;
   /** Resolves once the subscription gave a value for which `wanted` holds; the value is the latest snapshot or delta. */
-  until<T extends TopicName>(topic: T, filter: TopicFilter<T>, wanted: (value: unknown) => boolean): Promise<void>;
+  until<T extends TopicName>(
+    topic: T,
+    filter: TopicFilter<T>,
+    wanted: (value: unknown) => boolean,
+  ): Promise<void>;
   readonly closed: Promise<Refusal>;
   close(): void;
 }

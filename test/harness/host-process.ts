@@ -32,8 +32,11 @@ export async function startHostProcess(
 ): Promise<HostProcess> {
   if (!existsSync(entry)) throw new Error(`${entry} is missing: run npm run build first`);
   const home = resolveHome({ flag: root });
-  const [command = process.execPath, ...args] = [...(options.wrap ?? []), process.execPath, entry, '--home', root];
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: options.env ?? process.env });
+  const words = [...(options.wrap ?? []), process.execPath, entry, '--home', root];
+  const child = spawn(words[0] ?? process.execPath, words.slice(1), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: options.env ?? process.env,
+  });
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => {
     errors = `${errors}${chunk.toString()}`.slice(-4000);
@@ -43,7 +46,9 @@ export async function startHostProcess(
       if (chunk.toString().includes('ready ')) resolve();
     });
     child.once('error', reject);
-    child.once('exit', (code, signal) => reject(new Error(`the host ended with ${code ?? signal}: ${errors}`)));
+    child.once('exit', (code, signal) =>
+      reject(new Error(`the host ended with ${code ?? signal}: ${errors}`)),
+    );
   });
   const ended = (): Promise<unknown> =>
     child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit');
