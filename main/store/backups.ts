@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Connection } from './connection.js';
+import { asRefusal } from './failures.js';
 import { syncFile, syncFolder } from './files.js';
 
 const keptCopies = 3;
@@ -50,15 +51,13 @@ export async function backupInBackground(
   const file = connection.guard('Backing up the database', () => freeName(connection.path, kind, nowMs));
   const partial = `${file}.partial`;
   rmSync(partial, { force: true });
-  let failure: unknown = null;
-  await connection.database.backup(partial, { progress: () => 500 }).catch((error: unknown) => {
-    failure = error;
-  });
+  try {
+    await connection.database.backup(partial, { progress: () => 500 });
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw asRefusal(error, 'Backing up the database', connection.path);
+  }
   return connection.guard('Backing up the database', () => {
-    if (failure !== null) {
-      rmSync(partial, { force: true });
-      throw failure;
-    }
     keep(partial, file);
     const folder = dirname(file);
     const prefix = `${basename(connection.path, '.db')}-${kind}-`;

@@ -47,7 +47,13 @@ export function openConnection(path: string, log: StoreLog, options: ConnectionO
       timeout: busyTimeoutMs,
       fileMustExist: true,
       readonly: readOnly,
-      ...(trace === undefined ? {} : { verbose: (sql: unknown) => void trace(String(sql)) }),
+      ...(trace === undefined
+        ? {}
+        : {
+            verbose: (sql: unknown) => {
+              trace(String(sql));
+            },
+          }),
     });
   } catch (error) {
     throw asRefusal(error, 'Opening the database', path);

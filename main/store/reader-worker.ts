@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { refusal, RefusalError } from '../../core/contract/errors.js';
 import { openReads } from './reads.js';
-import type { ReaderData, ReaderReply, ReaderRequest } from './reader-protocol.js';
+import type { ReaderData, ReaderReply, ReaderRequest, ReadMethod } from './reader-protocol.js';
 import type { Reads } from './types.js';
 
 if (parentPort === null) throw new Error('reader-worker runs as a worker thread only');
@@ -35,8 +35,11 @@ port.on('message', (request: ReaderRequest) => {
   }
   const { id, method, args } = request;
   try {
-    const query = reads[method] as (...values: readonly unknown[]) => unknown;
-    reply({ kind: 'answer', id, value: query(...args) });
+    // Client and thread are of one build, so the arguments are those of the method.
+    const methods = reads as unknown as Readonly<
+      Record<ReadMethod, (...values: readonly unknown[]) => unknown>
+    >;
+    reply({ kind: 'answer', id, value: methods[method](...args) });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const known =

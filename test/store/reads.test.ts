@@ -2,13 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobFilter, JobSort } from '../../core/contract/api.js';
 import { methods } from '../../core/contract/api.js';
-import type { Attempt, Job, Task } from '../../core/model/entities.js';
 import { summarizeJob, toTaskView } from '../../core/model/summary.js';
 import { openReads } from '../../main/store/reads.js';
 import type { Reads, Store } from '../../main/store/types.js';
 import {
   changes,
-  makeAttempt,
   makeFolder,
   makeJob,
   makeSpec,
@@ -18,19 +16,14 @@ import {
   startMs,
   type Folder,
 } from './builders.js';
+import { labEvents, labRecords } from './fixtures/lab.js';
 
 let folder: Folder;
 let store: Store;
 let reads: Reads;
 let statements: string[] = [];
 const now = startMs + 100_000;
-const records = { jobs: [] as Job[], tasks: [] as Task[], attempts: [] as Attempt[] };
-
-function keep(job: Job, tasks: readonly Task[] = [], attempts: readonly Attempt[] = []): void {
-  records.jobs.push(job);
-  records.tasks.push(...tasks);
-  records.attempts.push(...attempts);
-}
+const records = labRecords();
 
 function summaryOf(id: string) {
   const job = records.jobs.find((candidate) => candidate.id === id);
@@ -55,123 +48,8 @@ beforeAll(() => {
   folder = makeFolder();
   store = openTestStore(folder.database, { nowMs: () => now });
 
-  const at = (minute: number) => startMs + minute * 1000;
-  const train = makeJob('/ann/Train', {
-    state: 'RUNNING',
-    submittedAtMs: at(1),
-    startedAtMs: at(2),
-    numTasks: 3,
-    spec: makeSpec({ command: ['python3', 'train.py', '--rate', '100%'], gpu: 2 }),
-  });
-  const waitsFor = (message: string) => ({ code: 'WAITS_FOR_CAPACITY', message }) as const;
-  const trainTasks = [
-    makeTask(train, 0, { state: 'RUNNING', currentAttempt: 24, startedAtMs: at(2), failureCount: 24 }),
-    makeTask(train, 1, { waiting: waitsFor('It waits for 2 GPUs.'), preemptionCount: 2, currentAttempt: 0 }),
-    makeTask(train, 2, { waiting: waitsFor('It waits, too.') }),
-  ] as const;
-  keep(train, trainTasks, [
-    ...Array.from({ length: 25 }, (_, number) =>
-      makeAttempt(trainTasks[0], number, {
-        workerId: number === 24 ? 'node-b' : `old-${number}`,
-        state: 'FAILED',
-        finishedAtMs: at(3),
-      }),
-    ),
-    makeAttempt(trainTasks[1], 0, { workerId: 'node-a', state: 'PREEMPTED', devices: ['GPU-1'] }),
-  ]);
-  keep(
-    makeJob('/ann/Train/eval', {
-      state: 'SUCCEEDED',
-      submittedAtMs: at(4),
-      finishedAtMs: at(9),
-      startedAtMs: at(5),
-      exitCode: 0,
-    }),
-  );
-  keep(makeJob('/ann/Train/test', { submittedAtMs: at(5) }));
-  keep(makeJob('/ann/Train/eval/part', { submittedAtMs: at(6) }));
-
-  const wide = makeJob('/bob/wide', {
-    state: 'FAILED',
-    submittedAtMs: at(7),
-    startedAtMs: at(8),
-    finishedAtMs: at(10),
-    numTasks: 6,
-    exitCode: 3,
-    cause: { code: 'EXIT_CODE', message: 'Task 1 ended with exit code 3.' },
-  });
-  const wideTasks = Array.from({ length: 6 }, (_, index) =>
-    makeTask(wide, index, { state: index === 1 ? 'FAILED' : 'SUCCEEDED', currentAttempt: 0 }),
-  );
-  keep(
-    wide,
-    wideTasks,
-    wideTasks.map((task, index) =>
-      makeAttempt(task, 0, {
-        workerId: `node-${'fedcba'.charAt(index)}`,
-        state: 'SUCCEEDED',
-        finishedAtMs: at(10),
-      }),
-    ),
-  );
-
-  keep(
-    makeJob('/bob/train', {
-      state: 'KILLED',
-      submittedAtMs: at(11),
-      finishedAtMs: at(12),
-      spec: makeSpec({ command: ['sh', '-c', "echo '*' [a] ?x; ÄRGER"] }),
-    }),
-  );
-  keep(
-    makeJob('/ann/train-2', {
-      state: 'SUCCEEDED',
-      submittedAtMs: at(13),
-      startedAtMs: at(14),
-      finishedAtMs: at(40),
-      exitCode: 0,
-      retryOf: '/ann/Train',
-    }),
-  );
-  keep(makeJob('/ann/train', { submittedAtMs: at(15) }));
-
   store.commit(changes(records));
-  const event = (
-    action: 'job_submitted' | 'task_assigned' | 'attempt_ended',
-    entity: string,
-    detail = {},
-  ) => ({ atMs: now, actor: 'ann', action, entity, detail });
-  store.commit(
-    changes({
-      audit: [
-        event('job_submitted', '/ann/Train', { tasks: 3 }),
-        event('job_submitted', '/ann/Train-other'),
-        event('task_assigned', '/ann/Train/1'),
-        event('attempt_ended', '/ann/Train/1:0'),
-        event('job_submitted', '/ann/Train/eval'),
-        event('attempt_ended', '/ann/Train/1:0'),
-      ],
-      inbox: [
-        {
-          jobId: '/bob/wide',
-          jobName: 'wide',
-          state: 'FAILED',
-          cause: { code: 'EXIT_CODE', message: 'x' },
-          atMs: now - 1,
-          durationMs: 12.5,
-        },
-        { jobId: '/bob/train', jobName: 'train', state: 'KILLED', cause: null, atMs: now, durationMs: null },
-        {
-          jobId: '/ann/train-2',
-          jobName: 'train-2',
-          state: 'SUCCEEDED',
-          cause: null,
-          atMs: now,
-          durationMs: 1,
-        },
-      ],
-    }),
-  );
+  store.commit(changes(labEvents(now)));
   store.markInboxRead([2]);
   reads = openReads({
     path: folder.database,
