@@ -1,4 +1,5 @@
 /** What the palette offers besides jobs: actions that fit where the user is, and pages. */
+import type { JobSummary } from '../../core/contract/views.js';
 import type { IconName } from '../components/icon.js';
 import { useJobActions } from '../components/use-job-actions.js';
 import { useDesktop } from '../state/desktop-context.js';
@@ -18,14 +19,23 @@ export interface PaletteAction {
   readonly run: () => void;
 }
 
-/** True when every word occurs in the action's label or its other words. */
-export function matchesAction(action: PaletteAction, query: string): boolean {
-  const text = `${action.label} ${action.also ?? ''}`.toLowerCase();
+function hasAllWords(text: string, query: string): boolean {
+  const lower = text.toLowerCase();
   return query
     .trim()
     .toLowerCase()
     .split(/\s+/)
-    .every((word) => text.includes(word));
+    .every((word) => lower.includes(word));
+}
+
+/** True when every word occurs in the action's label or its other words. */
+export function matchesAction(action: PaletteAction, query: string): boolean {
+  return hasAllWords(`${action.label} ${action.also ?? ''}`, query);
+}
+
+/** As the controller searches: every word in the path or the command. */
+export function matchesJob(job: JobSummary, query: string): boolean {
+  return hasAllWords(`${job.id} ${job.commandLine}`, query);
 }
 
 const shortLists = [

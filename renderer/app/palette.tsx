@@ -10,7 +10,7 @@ import { useCall } from '../state/hooks.js';
 import { createStore } from '../state/store.js';
 import { useStore } from '../state/use-store.js';
 import { common } from '../strings/common.js';
-import { matchesAction, usePaletteActions, type PaletteAction } from './palette-actions.js';
+import { matchesAction, matchesJob, usePaletteActions, type PaletteAction } from './palette-actions.js';
 import styles from './palette.module.css';
 import { jobRoute, navigate } from './router.js';
 
@@ -75,7 +75,7 @@ function PaletteBody({ onHelp }: { readonly onHelp: () => void }) {
   const [chosen, setChosen] = useState(0);
   const [search] = useDebouncedValue(query.trim(), 120);
   const list = useRef<HTMLDivElement>(null);
-  const found = useCall(
+  const answer = useCall(
     'job.list',
     {
       filter: search === '' ? {} : { search: search.slice(0, 500), rootsOnly: false },
@@ -85,6 +85,9 @@ function PaletteBody({ onHelp }: { readonly onHelp: () => void }) {
     },
     { keepPrevious: true },
   );
+  // Until the answer to what is typed is here, Enter must not run what an earlier one found.
+  const old = answer.isPlaceholderData || search !== query.trim();
+  const found = (answer.data?.rows ?? []).filter((job) => !old || matchesJob(job, query));
 
   const entries: readonly Entry[] = [
     ...actions
@@ -93,7 +96,7 @@ function PaletteBody({ onHelp }: { readonly onHelp: () => void }) {
     ...pages
       .filter((action) => matchesAction(action, query))
       .map((action) => actionEntry(common.palettePages, action)),
-    ...(found.data?.rows ?? []).map((job): Entry => ({
+    ...found.map((job): Entry => ({
       key: job.id,
       group: common.paletteJobs,
       content: (

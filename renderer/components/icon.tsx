@@ -1,5 +1,5 @@
 /** The window's own icons: 16 px, one stroke, the colour of the text around them. Decorative: the word beside says it. */
-import type { ReactNode } from 'react';
+import { memo, type ReactNode } from 'react';
 
 const paths = {
   clock: (
@@ -106,7 +106,7 @@ export interface IconProps {
   readonly size?: number;
 }
 
-export function Icon({ name, size = 16 }: IconProps) {
+export const Icon = memo(function Icon({ name, size = 16 }: IconProps) {
   return (
     <svg
       width={size}
@@ -124,4 +124,4 @@ export function Icon({ name, size = 16 }: IconProps) {
       {paths[name]}
     </svg>
   );
-}
+});

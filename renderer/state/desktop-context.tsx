@@ -72,7 +72,10 @@ export function createDesktop(bridge: DesktopBridge, options: DesktopOptions = {
         snapshot(value) {
           counts.set(value.counts);
           // A snapshot after the first means that changes were missed: what was fetched is old.
-          if (connectedBefore) void queries.invalidateQueries();
+          if (connectedBefore) {
+            void queries.invalidateQueries();
+            jobs.missed();
+          }
           connectedBefore = true;
         },
         delta(value) {

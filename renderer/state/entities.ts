@@ -21,6 +21,9 @@ export interface JobEntities {
   readonly listen: (id: string, listener: () => void) => () => void;
   /** Called once for each delta, after the rows' own listeners. */
   readonly onBatch: (listener: (batch: JobBatch) => void) => () => void;
+  /** Changes were missed (the connection was away, the window hidden): rows known may be old. */
+  readonly missed: () => void;
+  readonly onMissed: (listener: () => void) => () => void;
   readonly size: number;
 }
 
@@ -36,6 +39,7 @@ export function createJobEntities(limit: number = mostRows): JobEntities {
   const rows = new Map<string, JobSummary>();
   const listeners = new Map<string, Set<() => void>>();
   const batchListeners = new Set<(batch: JobBatch) => void>();
+  const missedListeners = new Set<() => void>();
 
   function notify(ids: Iterable<string>): void {
     for (const id of ids) for (const listener of [...(listeners.get(id) ?? [])]) listener();
@@ -96,6 +100,15 @@ export function createJobEntities(limit: number = mostRows): JobEntities {
       batchListeners.add(listener);
       return () => {
         batchListeners.delete(listener);
+      };
+    },
+    missed() {
+      for (const listener of [...missedListeners]) listener();
+    },
+    onMissed(listener) {
+      missedListeners.add(listener);
+      return () => {
+        missedListeners.delete(listener);
       };
     },
     get size() {

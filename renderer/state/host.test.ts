@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { refusal, RefusalError } from '../../core/contract/errors.js';
+import { eventually } from '../../test/harness/eventually.js';
 import { FakeHost } from '../../test/harness/fake-host.js';
 import { createHost, type ConnectionState, type Host } from './host.js';
 
@@ -66,7 +67,7 @@ describe('host', () => {
     const { seen, listener } = jobsListener();
     host.subscribe('jobs', {}, listener);
     await reached(host, 'connected');
-    await expect.poll(() => seen).toEqual(['snapshot 4']);
+    await eventually(() => seen).toEqual(['snapshot 4']);
 
     fake.disconnect();
     expect(host.connection.get().kind).toBe('lost');
@@ -75,7 +76,7 @@ describe('host', () => {
     expect([...timers].map((timer) => timer.ms)).toContain(200);
     fire(200);
     await reached(host, 'connected');
-    await expect.poll(() => seen).toEqual(['snapshot 4', 'snapshot 3']);
+    await eventually(() => seen).toEqual(['snapshot 4', 'snapshot 3']);
 
     fake.change('/anna/eval-mmlu', { state: 'RUNNING' });
     fake.publish();
@@ -93,14 +94,14 @@ describe('host', () => {
     fake.disconnect();
     const waits: number[] = [];
     for (let count = 0; count < 7; count += 1) {
-      await expect.poll(() => [...timers].filter((timer) => timer.ms !== 77_777).length).toBe(1);
+      await eventually(() => [...timers].filter((timer) => timer.ms !== 77_777).length).toBe(1);
       const next = [...timers].find((timer) => timer.ms !== 77_777)?.ms ?? 0;
       waits.push(next);
       fire(next);
     }
     expect(waits).toEqual([200, 400, 800, 1600, 3200, 5000, 5000]);
     fake.reachable = true;
-    await expect.poll(() => [...timers].some((timer) => timer.ms === 5000)).toBe(true);
+    await eventually(() => [...timers].some((timer) => timer.ms === 5000)).toBe(true);
     fire(5000);
     await reached(host, 'connected');
     fake.disconnect();
@@ -157,7 +158,7 @@ describe('host', () => {
     const { seen, listener } = jobsListener();
     host.subscribe('jobs', {}, listener);
     await reached(host, 'connected');
-    await expect.poll(() => seen.length).toBe(1);
+    await eventually(() => seen.length).toBe(1);
     host.setPaused(true);
     expect(fake.subscriptionsOf('jobs')).toBe(0);
     for (let count = 0; count < 50; count += 1) {
@@ -166,7 +167,7 @@ describe('host', () => {
     }
     expect(seen).toEqual(['snapshot 4']);
     host.setPaused(false);
-    await expect.poll(() => seen).toEqual(['snapshot 4', 'snapshot 4']);
+    await eventually(() => seen).toEqual(['snapshot 4', 'snapshot 4']);
     host.close();
   });
 
@@ -187,7 +188,7 @@ describe('host', () => {
       { jobId: '/anna/train-llm' },
       { snapshot: () => undefined, delta: () => undefined },
     );
-    await expect.poll(() => fake.subscriptionsOf('job')).toBe(1);
+    await eventually(() => fake.subscriptionsOf('job')).toBe(1);
     stop();
     expect(fake.subscriptionsOf('job')).toBe(0);
     host.close();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { eventually } from '../../test/harness/eventually.js';
 import { FakeHost } from '../../test/harness/fake-host.js';
 import { createHost } from './host.js';
 import { createTopicHub } from './topic-hub.js';
@@ -11,7 +12,7 @@ describe('topic hub', () => {
     const shared = hub.shared('job', { jobId: '/anna/eval-mmlu' });
     expect(hub.shared('job', { jobId: '/anna/eval-mmlu' })).toBe(shared);
     const stops = [shared.subscribe(() => undefined), shared.subscribe(() => undefined)];
-    await expect.poll(() => shared.get().kind).toBe('live');
+    await eventually(() => shared.get().kind).toBe('live');
     expect(fake.subscriptionsOf('job')).toBe(1);
 
     fake.change('/anna/eval-mmlu', { state: 'FAILED' });
@@ -33,7 +34,7 @@ describe('topic hub', () => {
     const host = createHost({ connect: fake.bridge.connect });
     const shared = createTopicHub(host).shared('job', { jobId: '/anna/gone' });
     shared.subscribe(() => undefined);
-    await expect.poll(() => shared.get()).toMatchObject({ kind: 'ended', refusal: { code: 'NOT_FOUND' } });
+    await eventually(() => shared.get()).toMatchObject({ kind: 'ended', refusal: { code: 'NOT_FOUND' } });
     host.close();
   });
 });

@@ -21,8 +21,10 @@ export const stateWords: Readonly<Record<AnyState, string>> = {
 const plural = (count: number, one: string, many: string): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
+const wholeNumber = new Intl.NumberFormat('en-US');
+
 export function formatCount(value: number): string {
-  return value.toLocaleString('en-US');
+  return value < 1000 ? String(value) : wholeNumber.format(value);
 }
 
 export const countJobs = (count: number): string => plural(count, 'job', 'jobs');

@@ -35,7 +35,8 @@ Object.defineProperty(Element.prototype, 'scrollTo', {
   configurable: true,
   value(this: Element, options: ScrollToOptions) {
     this.scrollTop = options.top ?? 0;
-    this.dispatchEvent(new Event('scroll'));
+    // A browser tells of scrolling later, never from within the call.
+    queueMicrotask(() => this.dispatchEvent(new Event('scroll')));
   },
 });
 if (!('fonts' in document)) {

@@ -1,6 +1,6 @@
 /** Renders a part of the window over the made-up controller, as main.tsx does the whole. */
 import './jsdom-window.js';
-import { cleanup, render, type RenderResult } from '@testing-library/react';
+import { cleanup, configure, render, type RenderResult } from '@testing-library/react';
 import type { ReactNode } from 'react';
 import { afterEach, beforeEach } from 'vitest';
 import { AppProviders } from '../../renderer/app/app.js';
@@ -12,6 +12,9 @@ export interface RenderedWindow {
   readonly desktop: Desktop;
   readonly view: RenderResult;
 }
+
+// A busy machine needs patience; what is awaited normally takes milliseconds.
+configure({ asyncUtilTimeout: 15_000, getElementError: (message) => new Error(message ?? 'not found') });
 
 const open: Desktop[] = [];
 

@@ -3,6 +3,7 @@ import type { MethodName, MethodResult, Params } from '../../../core/contract/ap
 import { RefusalError, refusal } from '../../../core/contract/errors.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { fakeSummary } from '../../../test/harness/fake-data.js';
+import { eventually } from '../../../test/harness/eventually.js';
 import { FakeHost } from '../../../test/harness/fake-host.js';
 import { createHost } from '../../state/host.js';
 import { createJobEntities } from '../../state/entities.js';
@@ -69,7 +70,7 @@ function ids(list: JobList, start: number, end: number): string[] {
   });
 }
 
-const total = (list: JobList) => expect.poll(() => list.structure.get().total);
+const total = (list: JobList) => eventually(() => list.structure.get().total);
 
 describe('job list', () => {
   it('fetches the first page, then pages as they come into view, each once', async () => {
@@ -78,7 +79,7 @@ describe('job list', () => {
     expect(ids(list, 198, 202)).toEqual(['j198', 'j199', 'skeleton', 'skeleton']);
     list.show(590, 620);
     list.show(591, 621);
-    await expect.poll(() => ids(list, 599, 601)).toEqual(['j599', 'j600']);
+    await eventually(() => ids(list, 599, 601)).toEqual(['j599', 'j600']);
     expect(ids(list, 399, 401)).toEqual(['skeleton', 'j400']);
     expect(fake.callsOf('job.list').map((params) => params.offset)).toEqual([0, 400, 600]);
     close();
@@ -88,7 +89,7 @@ describe('job list', () => {
     const { list, fake, runTimer, waits, close } = setUp(roots(1000));
     await total(list).toBe(1000);
     list.show(600, 640);
-    await expect.poll(() => ids(list, 600, 602)).toEqual(['j600', 'j601']);
+    await eventually(() => ids(list, 600, 602)).toEqual(['j600', 'j601']);
     const before = fake.callsOf('job.list').length;
     for (let count = 0; count < 30; count += 1) {
       fake.put(fakeSummary({ id: `/anna/new${count}`, submittedAtMs: 1_500_000 + count }));
@@ -97,11 +98,11 @@ describe('job list', () => {
     expect(waits).toHaveLength(1);
     runTimer();
     await total(list).toBe(1030);
-    await expect.poll(() => ids(list, 630, 632)).toEqual(['j600', 'j601']);
+    await eventually(() => ids(list, 630, 632)).toEqual(['j600', 'j601']);
     expect(fake.callsOf('job.list').length).toBe(before + 1);
     expect(ids(list, 0, 2)).toEqual(['j0', 'j1']);
     list.show(0, 40);
-    await expect.poll(() => ids(list, 0, 3)).toEqual(['new29', 'new28', 'new27']);
+    await eventually(() => ids(list, 0, 3)).toEqual(['new29', 'new28', 'new27']);
     close();
   });
 
@@ -109,7 +110,7 @@ describe('job list', () => {
     const { list, fake, runTimer, close } = setUp(roots(450));
     await total(list).toBe(450);
     list.show(190, 230);
-    await expect.poll(() => ids(list, 199, 201)).toEqual(['j199', 'j200']);
+    await eventually(() => ids(list, 199, 201)).toEqual(['j199', 'j200']);
     list.show(10, 50);
     fake.put(fakeSummary({ id: '/anna/new', submittedAtMs: 1_500_000 }));
     fake.publish();
@@ -118,7 +119,7 @@ describe('job list', () => {
     const seen = ids(list, 0, 451).filter((id) => id !== 'skeleton');
     expect(new Set(seen).size).toBe(seen.length);
     list.show(190, 230);
-    await expect.poll(() => ids(list, 198, 203)).toEqual(['j197', 'j198', 'j199', 'j200', 'j201']);
+    await eventually(() => ids(list, 198, 203)).toEqual(['j197', 'j198', 'j199', 'j200', 'j201']);
     close();
   });
 
@@ -180,12 +181,12 @@ describe('job list', () => {
     await total(list).toBe(3);
     list.toggle('/anna/j1');
     expect(ids(list, 0, 9)).toEqual(['j0', 'j1', 'skeleton', 'j2']);
-    await expect.poll(() => ids(list, 0, 9)).toEqual(['j0', 'j1', 'j1/c0', 'j1/c1', 'j2']);
+    await eventually(() => ids(list, 0, 9)).toEqual(['j0', 'j1', 'j1/c0', 'j1/c1', 'j2']);
     fake.put(fakeSummary({ id: '/anna/j1/c2', submittedAtMs: 1_400_002 }));
     fake.put(fakeSummary({ id: '/anna/new', submittedAtMs: 1_500_000 }));
     fake.publish();
     runTimer();
-    await expect.poll(() => ids(list, 0, 9)).toEqual(['new', 'j0', 'j1', 'j1/c0', 'j1/c1', 'j1/c2', 'j2']);
+    await eventually(() => ids(list, 0, 9)).toEqual(['new', 'j0', 'j1', 'j1/c0', 'j1/c1', 'j1/c2', 'j2']);
     list.toggle('/anna/j1');
     expect(ids(list, 0, 9)).toEqual(['new', 'j0', 'j1', 'j2']);
     close();
@@ -199,12 +200,12 @@ describe('job list', () => {
     const { list, close } = setUp([parent, ...children]);
     await total(list).toBe(1);
     list.toggle('/anna/p');
-    await expect.poll(() => list.structure.get().length).toBe(1 + pageSize + 1);
+    await eventually(() => list.structure.get().length).toBe(1 + pageSize + 1);
     expect(list.structure.get().rowAt(1 + pageSize)).toMatchObject({ kind: 'more', remaining: 250 });
     list.moreChildren('/anna/p');
-    await expect.poll(() => list.structure.get().length).toBe(1 + 2 * pageSize + 1);
+    await eventually(() => list.structure.get().length).toBe(1 + 2 * pageSize + 1);
     list.moreChildren('/anna/p');
-    await expect.poll(() => list.structure.get().length).toBe(451);
+    await eventually(() => list.structure.get().length).toBe(451);
     expect(ids(list, 450, 451)).toEqual(['p/c449']);
     close();
   });
@@ -216,7 +217,7 @@ describe('job list', () => {
     fake.put(fakeSummary({ id: '/anna/new', submittedAtMs: 1_500_000 }));
     fake.publish();
     runTimer();
-    await expect.poll(() => list.structure.get().error?.message).toBe('The disk is full.');
+    await eventually(() => list.structure.get().error?.message).toBe('The disk is full.');
     expect(ids(list, 0, 3)).toEqual(['j0', 'j1', 'j2']);
     list.refresh();
     await total(list).toBe(4);
@@ -230,7 +231,7 @@ describe('job list', () => {
     const list = createJobList({ call, jobs: createJobEntities() });
     list.attach();
     list.setQuery(wholeList);
-    await expect.poll(() => list.structure.get().error?.code).toBe('UNAVAILABLE');
+    await eventually(() => list.structure.get().error?.code).toBe('UNAVAILABLE');
     expect(list.structure.get().total).toBeNull();
   });
 

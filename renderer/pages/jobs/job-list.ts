@@ -322,14 +322,21 @@ export function createJobList(options: JobListOptions): JobList {
     },
     attach() {
       attached += 1;
-      const stop = jobs.onBatch(onBatch);
+      const stops = [
+        jobs.onBatch(onBatch),
+        jobs.onMissed(() => {
+          for (const parentId of expanded) staleChildren.add(parentId);
+          cancelRefetch?.();
+          refetch();
+        }),
+      ];
       if (query !== null) {
         for (const parentId of expanded) staleChildren.add(parentId);
         refetch();
       }
       return () => {
         attached -= 1;
-        stop();
+        for (const stop of stops) stop();
         cancelRefetch?.();
         cancelRefetch = null;
       };

@@ -1,5 +1,5 @@
 /** One line of the list. It listens to its own job, selection and pending stop; nothing else renders it. */
-import { memo, useCallback, useSyncExternalStore, type MouseEvent } from 'react';
+import { memo, useCallback, useState, useSyncExternalStore, type MouseEvent } from 'react';
 import { formatDuration } from '../../../core/formats/durations.js';
 import { isTerminalJobState } from '../../../core/contract/states.js';
 import type { JobSummary } from '../../../core/contract/views.js';
@@ -48,6 +48,7 @@ export function rowElementId(id: string): string {
 export const JobRow = memo(function JobRow(props: JobRowProps) {
   const { id, depth, open, line, top, flat, showEnd, selection, handlers } = props;
   const job = useJobRow(id);
+  const [hovered, setHovered] = useState(false);
   const { actions } = useDesktop();
   const selected = useSyncExternalStore(selection.subscribe, () => selection.isSelected(id));
   const active = useSyncExternalStore(selection.subscribe, () => selection.active() === id);
@@ -71,12 +72,18 @@ export const JobRow = memo(function JobRow(props: JobRowProps) {
       id={rowElementId(id)}
       role="row"
       className={styles['row']}
-      style={{ transform: `translateY(${top}px)` }}
+      style={{ top }}
       aria-rowindex={line + 2}
       aria-level={depth + 1}
       aria-selected={selected}
       aria-expanded={canOpen ? open : undefined}
       data-active={active || undefined}
+      onMouseEnter={() => {
+        setHovered(true);
+      }}
+      onMouseLeave={() => {
+        setHovered(false);
+      }}
       onClick={onClick}
       onContextMenu={(event) => {
         event.preventDefault();
@@ -124,44 +131,57 @@ export const JobRow = memo(function JobRow(props: JobRowProps) {
           <span title={job.workers.join(', ')}>{job.workers.join(', ')}</span>
         )}
       </span>
-      <span role="gridcell" className={styles['actions']}>
-        {canStop(job) && !stopping ? (
-          <RowButton
-            label={`${common.stop} ${job.name}`}
-            hint={`${common.stop} (X)`}
-            icon="stop"
-            onClick={() => {
-              handlers.stop(id);
-            }}
-          />
-        ) : null}
-        {canRunAgain(job) ? (
-          <RowButton
-            label={`${common.runAgain}: ${job.name}`}
-            hint={`${common.runAgain} (R)`}
-            icon="rerun"
-            onClick={() => {
-              handlers.runAgain(id);
-            }}
-          />
-        ) : null}
-        <button
-          type="button"
-          tabIndex={-1}
-          className={styles['action']}
-          aria-label={words.actions(job.name)}
-          title={words.moreActions}
-          onClick={(event) => {
-            const box = event.currentTarget.getBoundingClientRect();
-            handlers.menu(id, box.left, box.bottom);
-          }}
-        >
-          <Icon name="more" size={14} />
-        </button>
-      </span>
+      {hovered ? <RowActions job={job} stopping={stopping} handlers={handlers} /> : null}
     </div>
   );
 });
+
+interface RowActionsProps {
+  readonly job: JobSummary;
+  readonly stopping: boolean;
+  readonly handlers: RowHandlers;
+}
+
+/** Made for the row under the pointer alone: hundreds of hidden buttons would slow scrolling down. Keys do the same. */
+function RowActions({ job, stopping, handlers }: RowActionsProps) {
+  return (
+    <span role="gridcell" className={styles['actions']}>
+      {canStop(job) && !stopping ? (
+        <RowButton
+          label={`${common.stop} ${job.name}`}
+          hint={`${common.stop} (X)`}
+          icon="stop"
+          onClick={() => {
+            handlers.stop(job.id);
+          }}
+        />
+      ) : null}
+      {canRunAgain(job) ? (
+        <RowButton
+          label={`${common.runAgain}: ${job.name}`}
+          hint={`${common.runAgain} (R)`}
+          icon="rerun"
+          onClick={() => {
+            handlers.runAgain(job.id);
+          }}
+        />
+      ) : null}
+      <button
+        type="button"
+        tabIndex={-1}
+        className={styles['action']}
+        aria-label={words.actions(job.name)}
+        title={words.moreActions}
+        onClick={(event) => {
+          const box = event.currentTarget.getBoundingClientRect();
+          handlers.menu(job.id, box.left, box.bottom);
+        }}
+      >
+        <Icon name="more" size={14} />
+      </button>
+    </span>
+  );
+}
 
 interface RowButtonProps {
   readonly label: string;
@@ -261,13 +281,7 @@ export interface LineProps {
 /** A row not fetched yet: bars where its texts will be. */
 export const SkeletonRow = memo(function SkeletonRow({ line, top, depth }: LineProps) {
   return (
-    <div
-      role="row"
-      className={styles['row']}
-      style={{ transform: `translateY(${top}px)` }}
-      aria-rowindex={line + 2}
-      aria-busy="true"
-    >
+    <div role="row" className={styles['row']} style={{ top }} aria-rowindex={line + 2} aria-busy="true">
       <span role="gridcell" className={styles['box']} />
       <span role="gridcell" className={styles['name']} style={{ paddingLeft: depth * 16 + 22 }}>
         <Skeleton width={90 + ((line * 37) % 90)} />

@@ -13,6 +13,7 @@ import { TableHeader } from './table-header.js';
 
 export const rowHeight = 30;
 const headHeight = 27;
+const overscan = 8;
 
 export interface TableControl {
   /** Brings a line into view. */
@@ -47,13 +48,15 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    overscan: 8,
+    overscan,
     // The head stays on top of the rows and takes that much of the view.
     scrollPaddingEnd: headHeight,
     initialOffset: state.scrollTop,
     initialRect: { width: 1000, height: 600 },
   });
   const items = virtualizer.getVirtualItems();
+  // A line's place in the pool is its key: a row that leaves one end becomes the one that enters at the other, without new elements.
+  const pool = Math.ceil((virtualizer.scrollRect?.height ?? 0) / rowHeight) + 2 * overscan + 2;
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
 
@@ -64,12 +67,13 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
   // The line at the top of the view, by its job: what the user looks at stays where it is.
   const anchor = useRef<{ readonly id: string; readonly within: number } | null>(null);
   const remember = useCallback(() => {
-    const top = scroller.current?.scrollTop ?? 0;
+    // Read from the virtualizer: asking the element would force a layout in each scrolled frame.
+    const top = virtualizer.scrollOffset ?? 0;
     state.scrollTop = top;
     const line = Math.floor(top / rowHeight);
     const row = line < list.structure.get().length ? list.structure.get().rowAt(line) : undefined;
     anchor.current = row?.kind === 'job' && top > 0 ? { id: row.id, within: top - line * rowHeight } : null;
-  }, [list, state]);
+  }, [list, state, virtualizer]);
 
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -138,7 +142,7 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
               case 'job':
                 return (
                   <JobRow
-                    key={row.id}
+                    key={index % pool}
                     id={row.id}
                     depth={row.depth}
                     open={row.open}
@@ -151,7 +155,7 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
                   />
                 );
               case 'skeleton':
-                return <SkeletonRow key={`skeleton ${index}`} line={index} top={start} depth={row.depth} />;
+                return <SkeletonRow key={index % pool} line={index} top={start} depth={row.depth} />;
               case 'more':
                 return (
                   <MoreRow
@@ -171,7 +175,7 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
                     key={`failed ${row.parentId}`}
                     role="row"
                     className={styles['failed']}
-                    style={{ transform: `translateY(${start}px)` }}
+                    style={{ top: start }}
                   >
                     <span role="gridcell">
                       <ErrorState

@@ -16,7 +16,7 @@ export function MoreRow({ line, top, depth, remaining, onMore }: MoreRowProps) {
       role="row"
       className={styles['more']}
       aria-rowindex={line + 2}
-      style={{ transform: `translateY(${top}px)`, paddingLeft: 54 + depth * 16 }}
+      style={{ top, paddingLeft: 54 + depth * 16 }}
     >
       <span role="gridcell">
         <button type="button" className={styles['moreButton']} onClick={onMore}>

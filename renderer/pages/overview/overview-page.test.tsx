@@ -1,0 +1,47 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react';
+import { describe, expect, it } from 'vitest';
+import { findViolations } from '../../../test/harness/axe.js';
+import { FakeHost } from '../../../test/harness/fake-host.js';
+import { renderInWindow } from '../../../test/harness/render-window.js';
+import { OverviewPage } from './overview-page.js';
+
+describe('Overview page', () => {
+  it('shows the machine live and the jobs that run, wait and have ended', async () => {
+    const { host, view } = renderInWindow(<OverviewPage />);
+    const machine = await screen.findByRole('article', { name: 'ws-1' });
+    expect(within(machine).getByText('34% busy')).toBeTruthy();
+    expect(within(machine).getByText('85 GiB of 256 GiB used')).toBeTruthy();
+    expect(within(machine).getByText('Nearly full: 310 GiB left')).toBeTruthy();
+    expect(within(machine).getAllByText('Held by a job')).toHaveLength(2);
+    expect(within(machine).getByText('Used by others')).toBeTruthy();
+    expect(within(machine).getByRole('meter', { name: 'Processors' }).getAttribute('aria-valuenow')).toBe(
+      '34',
+    );
+    const waiting = screen.getByRole('region', { name: 'Waiting' });
+    expect(within(waiting).getAllByText('Needs 1 GPU: 3 jobs ahead, all 4 in use.')).toHaveLength(2);
+
+    host.machines = host.machines.map((known) => ({ ...known, cpuBusyPercent: 71 }));
+    host.publishOverview();
+    await within(machine).findByText('71% busy');
+    expect(await findViolations(view.container)).toEqual([]);
+  });
+
+  it('says in words what is not measured and why there is no GPU', async () => {
+    renderInWindow(<OverviewPage />, {
+      machine: { cpuBusyPercent: null, gpus: [], gpuNote: 'nvidia-smi is not installed.' },
+    });
+    const machine = await screen.findByRole('article', { name: 'ws-1' });
+    expect(within(machine).getByText('Not measured yet')).toBeTruthy();
+    expect(within(machine).getByText('nvidia-smi is not installed.')).toBeTruthy();
+    expect(machine.textContent).not.toMatch(/undefined|NaN|null/);
+  });
+
+  it('shows the layout while it loads and teaches when there is no job', async () => {
+    const host = new FakeHost({ jobs: 0 });
+    host.delayMs = 10;
+    renderInWindow(<OverviewPage />, { host });
+    expect(screen.getByRole('status').textContent).toBe('Loading');
+    await screen.findByText('Launch a first job');
+  });
+});
