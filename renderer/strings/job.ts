@@ -1,4 +1,5 @@
 /** Strings of the Job page and the log view. */
+import { formatDuration } from '../../core/formats/durations.js';
 import { formatSize } from '../../core/formats/sizes.js';
 import { formatCount } from './common.js';
 
@@ -66,4 +67,156 @@ export const log = {
 
 export const job = {
   title: 'Job',
+  more: 'More actions',
+  what: 'The job',
+  keysTitle: 'Job',
+  keyLogs: 'Log',
+  keyTasks: 'Tasks',
+  keyDetails: 'Details',
+  keyStop: 'Stop',
+  keyRun: 'Run again',
+  keyEdit: 'Edit and run',
+  keyUp: 'Go up',
+  tabs: 'Parts of the job',
+  logs: 'Log',
+  tasks: 'Tasks',
+  details: 'Details',
+  children: (count: number): string => `Child jobs ${formatCount(count)}`,
+  crumbs: 'Where the job is',
+  copyCommand: 'Copy as command',
+  copied: (what: string): string => `${what} copied.`,
+  copyFailed: 'The text could not be copied.',
+  copy: 'Copy',
+  backToJobs: 'Show all jobs',
+  // State in one sentence
+  runsFor: 'Running for',
+  runsOn: (where: string): string => `on ${where}`,
+  submittedAgo: 'submitted',
+  waits: 'Waits.',
+  after: (ms: number): string => `after ${formatDuration(ms)}`,
+  succeededAfter: (ms: number): string => `Succeeded after ${formatDuration(ms)}.`,
+  endedAfter: (ms: number): string => `It ran ${formatDuration(ms)}.`,
+  stopping: 'Stopping',
+  whyWaits: 'Why it waits',
+  waitsSince: 'Waiting for',
+  // Failure
+  failedTitle: (task: number, attempt: number, tasks: number): string =>
+    tasks === 1
+      ? attempt === 1
+        ? 'Why it failed'
+        : `Why it failed, at attempt ${formatCount(attempt)}`
+      : `Why it failed: task ${formatCount(task)}, attempt ${formatCount(attempt)}`,
+  lastLines: (stream: string): string => `Last lines of ${stream}`,
+  noLines: 'It printed nothing before it ended.',
+  whatToTry: 'What to try',
+  showLog: 'Show the log there',
+  noCause: 'No cause was recorded.',
+  // Log tab
+  pickTask: 'Task',
+  pickAttempt: 'Attempt',
+  taskOption: (index: number, state: string): string => `Task ${formatCount(index)}: ${state}`,
+  attemptOption: (number: number, state: string, latest: boolean): string =>
+    `Attempt ${formatCount(number)}: ${state}${latest ? ', latest' : ''}`,
+  noAttemptTitle: 'It has not started yet',
+  noAttemptBody: 'The log appears here as soon as the command runs.',
+  neverRanTitle: 'It never ran',
+  neverRanBody: 'The job ended before its command could start, so there is no log.',
+  logRunning: 'Running',
+  // Tasks
+  taskColumn: 'Task',
+  stateColumn: 'State',
+  attemptsColumn: 'Attempts',
+  exitColumn: 'Exit',
+  durationColumn: 'Run time',
+  whereColumn: 'Where',
+  causeColumn: 'Cause',
+  showAttempts: (index: number): string => `Show the attempts of task ${formatCount(index)}`,
+  hideAttempts: (index: number): string => `Hide the attempts of task ${formatCount(index)}`,
+  attempt: (number: number): string => `Attempt ${formatCount(number)}`,
+  attemptLog: (task: number, attempt: number): string =>
+    `Log of task ${formatCount(task)}, attempt ${formatCount(attempt)}`,
+  openLog: 'Log',
+  peak: (bytes: number): string => `peak ${formatSize(bytes)}`,
+  pid: (pid: number): string => `pid ${pid}`,
+  gpus: (count: number): string => (count === 1 ? '1 GPU' : `${formatCount(count)} GPUs`),
+  startedAt: 'started',
+  firstTasks: (shown: number, all: number): string =>
+    `The first ${formatCount(shown)} of ${formatCount(all)} tasks. irisctl job show lists all.`,
+  noTasksTitle: 'No tasks',
+  noTasksBody: 'The job was refused before its tasks were made; the cause is above.',
+  stillRunning: 'It has not ended.',
+  noExit: 'It ended without an exit code.',
+  noCauseHere: 'Nothing went wrong.',
+  noAttempt: 'It has not been started.',
+  earlierAttempts: (count: number): string => `The last ${formatCount(count)} attempts are shown.`,
+  // Details
+  request: 'Request',
+  requestYaml: 'As YAML',
+  requestCommand: 'As command line',
+  leftOut: (fields: string): string => `A command line cannot carry ${fields}; the YAML does.`,
+  record: 'Record',
+  path: 'Path',
+  submitted: 'Submitted',
+  submittedBy: 'Submitted by',
+  started: 'Started',
+  ended: 'Ended',
+  band: 'Priority band',
+  retryOf: 'Run again from',
+  failures: 'Failed attempts',
+  preemptions: 'Preempted or lost',
+  notStarted: 'It has not started.',
+  notEnded: 'It has not ended.',
+  byDefault: 'default',
+  command: 'Command',
+  folder: 'Working folder',
+  environment: 'Environment',
+  cpu: 'CPU',
+  memory: 'Memory',
+  memoryLimit: 'also its limit',
+  disk: 'Disk',
+  gpu: 'GPU',
+  replicas: 'Replicas',
+  retries: 'Retries',
+  timeLimit: 'Time limit',
+  startBy: 'Must start within',
+  constraints: 'Constraints',
+  extras: 'Set-up extras',
+  files: 'Staged files',
+  ports: 'Ports',
+  gangBy: 'Gang by',
+  grace: 'Grace after the stop signal',
+  cores: (millicores: number): string =>
+    `${formatCount(millicores / 1000)} ${millicores === 1000 ? 'core' : 'cores'}`,
+  perTask: 'a task',
+  preferred: 'preferred',
+  none: 'None',
+  // Children
+  childrenWhat: 'The child jobs',
+  moreChildren: (count: number): string => `Show ${formatCount(count)} more`,
+} as const;
+
+/** How attempts end and what to try then. */
+export const endings = {
+  exitCode: (code: number): string => `exit code ${code}`,
+  signal: (name: string): string => `signal ${name}`,
+  either: (code: number, name: string): string => `exit code ${code} or signal ${name}`,
+  moreMemory: (peakBytes: number | null): string =>
+    peakBytes === null
+      ? 'Ask for more memory and run it again.'
+      : `Ask for more memory and run it again; the highest seen was ${formatSize(peakBytes)}.`,
+  moreTime: 'Raise the time limit, or let the command save its progress and go on from there.',
+  programNotFound:
+    'Check the name of the program, or give its full path. A program of a virtual environment is found by its path, such as .venv/bin/python.',
+  programNotExecutable:
+    'Make the file executable (chmod +x), or name its interpreter first, such as python train.py.',
+  folder: 'Choose a working folder that exists on the machine and that you may enter.',
+  deadline: 'Give it longer to start, or ask for less.',
+  runAgain: 'Nothing points at the command itself. Run it again.',
+  diskFull: 'Free space on the disk that holds the logs, then run it again.',
+  killed:
+    'Something outside killed it. If nobody did, the machine most likely ran out of memory: ask for more, or use less.',
+  crashed: 'It crashed in compiled code. The last lines of the log may name the library.',
+  aborted: 'It stopped itself after an internal check failed. The last lines of the log say which.',
+  arguments: 'Exit code 2 often means wrong arguments. Check the command.',
+  readLog: 'The last lines above usually name the cause.',
 } as const;

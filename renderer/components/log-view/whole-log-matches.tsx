@@ -8,9 +8,9 @@ import { log as words } from '../../strings/job.js';
 import { ErrorState } from '../feedback.js';
 import { Icon } from '../icon.js';
 import type { StreamName } from './composer.js';
-import { createEscapeFilter } from './escape-filter.js';
 import type { StreamChoice } from './log-source.js';
 import styles from './log-view.module.css';
+import { plainLine } from './plain-line.js';
 
 export interface LogMatch {
   readonly stream: StreamName;
@@ -29,23 +29,12 @@ export interface WholeLogMatchesProps {
 
 const pageSize = 200;
 
-type Places = Readonly<Partial<Record<StreamName, number>>>;
-
-/** A line as plain text: without colours and without what a progress bar overwrote. */
-export function plainLine(line: string): string {
-  const safe = createEscapeFilter()
-    .push(line)
-    .replace(/\x1b\[[0-9;:]*[A-Za-z]/g, '');
-  const rewritten = safe.replace(/\r+$/, '');
-  return rewritten.slice(rewritten.lastIndexOf('\r') + 1).trim();
-}
-
 export function WholeLogMatches(props: WholeLogMatchesProps) {
   const { attemptUid, choice, text, matchCase, onChoose, onClose } = props;
   const host = useHost();
   const query = useInfiniteQuery({
     queryKey: ['log.search', attemptUid, choice, text, matchCase],
-    initialPageParam: (choice === 'both' ? { out: 0, err: 0 } : { [choice]: 0 }),
+    initialPageParam: choice === 'both' ? { out: 0, err: 0 } : { [choice]: 0 },
     queryFn: async ({ pageParam }) => {
       const matches: LogMatch[] = [];
       const next: Partial<Record<StreamName, number>> = {};
