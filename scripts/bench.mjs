@@ -23,7 +23,7 @@ if (unknown.length > 0)
   fail(`${unknown.join(', ')}: no such bench; there are ${names.join(', ') || 'none yet'}.`);
 const chosen = asked.length === 0 ? names : names.filter((name) => asked.includes(name));
 
-await prepare({ window: true, tests: true, bundles: ['main', 'preload', 'renderer'] });
+await prepare({ window: true, tests: true, bench: true, bundles: ['main', 'preload', 'renderer'] });
 const outDir = join(localDir, `bench-${process.pid}`);
 /** @type {Figure[]} */
 const figures = [];

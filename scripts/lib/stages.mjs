@@ -174,7 +174,9 @@ async function runAcceptance(timeoutMs) {
 /** @param {string} what @param {string} output @param {Counts} [counts] @returns {Counts} */
 function tell(what, output, counts = failed()) {
   console.log(`  FAILED  ${what}`);
-  if (output.trim() !== '') console.log(indent(output.trimEnd().split('\n').slice(-80).join('\n')));
+  const lines = output.trimEnd().split('\n');
+  const telling = lines.filter((line) => !/^dbus-daemon\[|ERROR:bus\.cc|^\[\d+\/\d+\]/.test(line));
+  if (output.trim() !== '') console.log(indent(telling.slice(-80).join('\n')));
   return counts.failed > 0 ? counts : { ...counts, failed: 1 };
 }
 

@@ -19,6 +19,8 @@ const wanted = {
   display: [['xvfb'], ['xauth'], ['dbus']],
   compiler: [['g++'], ['make'], ['python3']],
   tests: [['dbus-x11'], ['dunst'], ['trayer'], ['procps']],
+  /** What the figures are measured beside. */
+  bench: [['task-spooler'], ['parallel']],
 };
 
 /** @typedef {keyof typeof wanted} Purpose */

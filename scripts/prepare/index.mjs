@@ -11,7 +11,7 @@ import { hasDisplay } from '../runtime.mjs';
 const leastNode = { major: 20, minor: 18 };
 
 /**
- * @param {{window: boolean, tests?: boolean, bundles: readonly string[]}} wants `window`: an Electron runtime and what it links to.
+ * @param {{window: boolean, tests?: boolean, bench?: boolean, bundles: readonly string[]}} wants `window`: an Electron runtime and what it links to.
  */
 export async function prepare(wants) {
   checkNode();
@@ -25,7 +25,7 @@ export async function prepare(wants) {
   }
 }
 
-/** @param {{window: boolean, tests?: boolean, bundles: readonly string[]}} wants */
+/** @param {{window: boolean, tests?: boolean, bench?: boolean, bundles: readonly string[]}} wants */
 function stepsFor(wants) {
   const runtimeLevel = () => (wants.window ? (chosenRuntime()?.napi ?? 10) : 10);
   /** @type {() => import('./debian.mjs').Purpose[]} */
@@ -33,7 +33,9 @@ function stepsFor(wants) {
     ...(wants.window ? /** @type {const} */ (['window']) : []),
     ...(wants.tests || (wants.window && !hasDisplay()) ? /** @type {const} */ (['display']) : []),
     ...(wants.tests ? /** @type {const} */ (['tests']) : []),
-    ...(compilerDue(wants.window) ? /** @type {const} */ (['compiler']) : []),
+    ...(wants.bench ? /** @type {const} */ (['bench']) : []),
+    // Tests compile a small library that counts what is synced.
+    ...(wants.tests || compilerDue(wants.window) ? /** @type {const} */ (['compiler']) : []),
   ];
   const steps = [
     { title: 'Packages of package-lock.json (npm ci)', due: dependenciesDue, run: prepareDependencies },
