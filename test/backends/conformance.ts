@@ -1,0 +1,175 @@
+/** What every backend must do, whatever runs its attempts. Called with a way to make one. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { BackendProbe, launchOf, mintUid, specOf } from '../harness/backend-probe.js';
+
+export interface ConformanceSubject {
+  readonly probe: BackendProbe;
+  /** The same attempts seen by a new backend, the old one closed. */
+  reopen(): Promise<BackendProbe>;
+  dispose(): Promise<void>;
+}
+
+export function backendConformance(name: string, make: () => Promise<ConformanceSubject>): void {
+  describe(`${name} as a backend`, () => {
+    let subject: ConformanceSubject;
+    let probe: BackendProbe;
+    beforeEach(async () => {
+      subject = await make();
+      probe = subject.probe;
+    });
+    afterEach(() => subject.dispose());
+
+    test('describes itself and its workers', () => {
+      expect(probe.backend.describe().capabilities).toContain('logs');
+      const [worker] = probe.backend.observe();
+      expect(worker?.state).toBe('HEALTHY');
+      expect(worker?.cpuMillicores).toBeGreaterThan(0);
+      expect(worker?.memoryBytes).toBeGreaterThan(0);
+    });
+
+    test('runs a command to its end and keeps both streams apart', async () => {
+      const launch = launchOf({ command: ['sh', '-c', 'echo out; echo err >&2; exit 3'] });
+      probe.run(launch);
+      expect(await probe.over(launch.uid)).toMatchObject({
+        state: 'FAILED',
+        exitCode: 3,
+        signal: null,
+        cause: { code: 'EXIT_CODE' },
+      });
+      expect(await probe.text(launch.uid, 'out')).toBe('out\n');
+      expect(await probe.text(launch.uid, 'err')).toBe('err\n');
+    });
+
+    test('a success has a start, an end, a duration and no cause', async () => {
+      const launch = launchOf({ command: ['true'] });
+      probe.run(launch);
+      const end = await probe.over(launch.uid);
+      expect(end).toMatchObject({ state: 'SUCCEEDED', exitCode: 0, cause: null, signal: null });
+      expect(end.startedAtMs).not.toBeNull();
+      expect(end.finishedAtMs).toBeGreaterThanOrEqual(end.startedAtMs ?? Number.POSITIVE_INFINITY);
+      expect(end.durationMs).toBeGreaterThanOrEqual(0);
+    });
+
+    test('starts an attempt once however often it is asked for', async () => {
+      const launch = launchOf({ command: ['sh', '-c', 'echo once; sleep 0.3'] });
+      for (let again = 0; again < 5; again += 1) probe.run(launch);
+      await probe.over(launch.uid);
+      probe.run(launch);
+      probe.reconcile();
+      expect(await probe.text(launch.uid)).toBe('once\n');
+    });
+
+    test('stops an attempt and reports it only when it is gone', async () => {
+      const launch = launchOf({ command: ['sleep', '300'] });
+      probe.run(launch);
+      await probe.state(launch.uid, 'RUNNING');
+      probe.stop(launch.uid);
+      expect(await probe.over(launch.uid)).toMatchObject({
+        state: 'KILLED',
+        cause: { code: 'STOPPED_BY_USER' },
+      });
+    });
+
+    test('a stop that follows at once never leaves anything running', async () => {
+      const uids = Array.from({ length: 8 }, () => launchOf({ command: ['sleep', '300'] }));
+      for (const launch of uids) {
+        probe.run(launch);
+        probe.stop(launch.uid);
+      }
+      for (const launch of uids) expect((await probe.over(launch.uid)).state).toMatch(/^(KILLED|MISSING)$/);
+    });
+
+    test('reports an attempt it knows nothing of as missing', async () => {
+      const launch = launchOf({ command: ['true'] });
+      probe.want({ kind: 'keep', uid: launch.uid, launch });
+      expect((await probe.over(launch.uid)).state).toBe('MISSING');
+      const unknown = mintUid();
+      probe.stop(unknown);
+      expect((await probe.over(unknown)).state).toBe('MISSING');
+    });
+
+    test('an attempt that is no longer wanted is ended', async () => {
+      const launch = launchOf({ command: ['sleep', '300'] });
+      probe.run(launch);
+      await probe.state(launch.uid, 'RUNNING');
+      probe.backend.reconcile([]);
+      expect((await probe.over(launch.uid)).state).toBe('KILLED');
+    });
+
+    test('a new backend adopts what runs and tells its true end', async () => {
+      const slow = launchOf({ command: ['sh', '-c', 'echo before; sleep 1; echo after; exit 5'] });
+      probe.run(slow);
+      await probe.state(slow.uid, 'RUNNING');
+      const next = await subject.reopen();
+      next.want({ kind: 'keep', uid: slow.uid, launch: slow });
+      expect(await next.over(slow.uid)).toMatchObject({ state: 'FAILED', exitCode: 5 });
+      expect(await next.text(slow.uid)).toBe('before\nafter\n');
+    });
+
+    test('an attempt that may have been started is not started again by a new backend', async () => {
+      const launch = launchOf({ command: ['sh', '-c', 'echo once; sleep 1'] });
+      probe.run(launch);
+      await probe.state(launch.uid, 'RUNNING');
+      const next = await subject.reopen();
+      next.run(launch);
+      expect((await next.over(launch.uid)).state).toBe('SUCCEEDED');
+      expect(await next.text(launch.uid)).toBe('once\n');
+    });
+
+    test('a new backend stops what an old one started', async () => {
+      const launch = launchOf({ command: ['sleep', '300'] });
+      probe.run(launch);
+      await probe.state(launch.uid, 'RUNNING');
+      const next = await subject.reopen();
+      next.stop(launch.uid);
+      expect((await next.over(launch.uid)).state).toBe('KILLED');
+    });
+
+    test('says again what the controller still asks about', async () => {
+      const launch = launchOf({ command: ['true'] });
+      probe.run(launch);
+      await probe.over(launch.uid);
+      const before = probe.reports.length;
+      await new Promise((resolve) => setTimeout(resolve, 1100));
+      probe.backend.reconcile([{ kind: 'run', launch }]);
+      await probe.until(() => probe.reports.length > before);
+      expect(probe.last(launch.uid)?.state).toBe('SUCCEEDED');
+    });
+
+    test('reads ranges of a log, and nothing of a log that is not there', async () => {
+      const launch = launchOf({ command: ['printf', '0123456789'] });
+      probe.run(launch);
+      await probe.over(launch.uid);
+      const range = await probe.backend.readLog(launch.uid, 'out', 3, 4);
+      expect(Buffer.from(range.data).toString()).toBe('3456');
+      expect(range.size).toBe(10);
+      expect(await probe.backend.readLog(launch.uid, 'out', 10, 4)).toMatchObject({ size: 10 });
+      expect((await probe.backend.readLog(mintUid(), 'out', 0, 4)).size).toBe(0);
+    });
+
+    test('tells of growth while somebody watches', async () => {
+      const launch = launchOf({ command: ['sh', '-c', 'for i in 1 2 3 4; do echo $i; sleep 0.3; done'] });
+      probe.backend.watchLog(launch.uid, true);
+      probe.run(launch);
+      await probe.until(() => probe.grew.some(({ uid, out }) => uid === launch.uid && out >= 4));
+      await probe.over(launch.uid);
+    });
+
+    test('knows what could never run', () => {
+      const { backend } = probe;
+      expect(backend.feasible(specOf({ command: ['true'] }))).toBeNull();
+      expect(backend.feasible(specOf({ command: ['true'], cpu: 99_999 }))).toContain('99999');
+      expect(backend.feasible(specOf({ command: ['true'], gpu: 'nosuchcard' }))).toContain('gpu');
+    });
+
+    test('fifty short commands all reach their own exit code', async () => {
+      const launches = Array.from({ length: 50 }, (_, index) =>
+        launchOf({ command: ['sh', '-c', `exit ${index}`] }),
+      );
+      probe.want(...launches.map((launch) => ({ kind: 'run' as const, launch })));
+      for (const [index, launch] of launches.entries()) {
+        expect((await probe.over(launch.uid)).exitCode).toBe(index);
+      }
+    });
+  });
+}

@@ -1,0 +1,99 @@
+/** A workstation backend on real processes in a folder of its own, and ways to break it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import {
+  createWorkstationBackend,
+  type WorkstationOptions,
+} from '../../main/backends/workstation/workstation-backend.js';
+import { createProcessView } from '../../main/machine/processes.js';
+import { BackendProbe } from './backend-probe.js';
+import { launcherFile } from './launcher-file.js';
+
+export interface ProcessBackends {
+  readonly folder: string;
+  readonly warnings: string[];
+  /** A backend on the folder, started and reconciled once with nothing unless `quiet`. */
+  open(more?: Partial<WorkstationOptions>): Promise<BackendProbe>;
+  /** Closes what is open, ends what is left, removes the folder. */
+  dispose(): Promise<void>;
+}
+
+export async function processBackends(): Promise<ProcessBackends> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'iris-attempts-'));
+  const open: BackendProbe[] = [];
+  const warnings: string[] = [];
+  const note = (message: string): void => {
+    warnings.push(message);
+  };
+  return {
+    folder,
+    warnings,
+    open: async (more = {}) => {
+      const backend = createWorkstationBackend({
+        attemptsFolder: folder,
+        launcherFile: await launcherFile(),
+        log: { info: () => undefined, warn: note, error: note },
+        nowMs: () => Date.now(),
+        monotonicMs: () => performance.now(),
+        gpuReader: { read: () => Promise.resolve({ gpus: [], note: 'none here' }) },
+        ...more,
+      });
+      const probe = new BackendProbe(backend);
+      open.push(probe);
+      await backend.start(probe);
+      return probe;
+    },
+    dispose: async () => {
+      for (const probe of open) await probe.backend.close();
+      for (const entry of livingOf(folder)) {
+        try {
+          process.kill(entry, 'SIGKILL');
+        } catch {
+          continue; // ended meanwhile
+        }
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Processes whose environment names a working folder below this one; zombies do not count. */
+export function livingOf(folder: string): readonly number[] {
+  return createProcessView()
+    .scan()
+    .filter(({ pid }) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`IRIS_WORKDIR=${folder}/`);
+      } catch {
+        return false; // ended meanwhile, or not ours
+      }
+    })
+    .map(({ pid }) => pid);
+}
+
+/** Waits for a condition that no report tells of. */
+export async function eventually(test: () => boolean, what: string, ms = 15_000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!test()) {
+    if (performance.now() > deadline) throw new Error(`Not within ${ms} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Pids of launchers that are children of this process. */
+export function ownLaunchers(): readonly number[] {
+  return createProcessView()
+    .scan()
+    .filter(({ pid, parentPid }) => {
+      if (parentPid !== process.pid) return false;
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('launcher');
+      } catch {
+        return false; // ended meanwhile
+      }
+    })
+    .map(({ pid }) => pid);
+}
