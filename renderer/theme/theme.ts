@@ -91,7 +91,14 @@ export const theme = createTheme({
         overlayProps: { backgroundOpacity: 0.35 },
       },
     },
-    Menu: { defaultProps: { shadow: 'md', withInitialFocusPlaceholder: false, transitionProps: { duration: 0 }, withinPortal: true } },
+    Menu: {
+      defaultProps: {
+        shadow: 'md',
+        withInitialFocusPlaceholder: false,
+        transitionProps: { duration: 0 },
+        withinPortal: true,
+      },
+    },
     Popover: { defaultProps: { shadow: 'md', transitionProps: { duration: 0 } } },
   },
 });

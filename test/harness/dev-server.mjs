@@ -21,4 +21,6 @@ const server = await createServer({
   },
 });
 await server.listen();
-console.log(`${server.resolvedUrls?.local[0] ?? ''}test/harness/dev.html?jobs=10000&live=500&theme=dark#/jobs`);
+console.log(
+  `${server.resolvedUrls?.local[0] ?? ''}test/harness/dev.html?jobs=10000&live=500&theme=dark#/jobs`,
+);

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { Profiler } from 'react';
 import { describe, expect, it } from 'vitest';
 import { refusal } from '../../../core/contract/errors.js';
@@ -192,7 +192,11 @@ describe('Jobs page', () => {
     commits = 0;
     const far = [...host.jobs.values()].filter((row) => row.parentId === null).slice(500, 1000);
     for (const row of far) host.change(row.id, { failureCount: row.failureCount + 1 });
-    host.publish();
+    await act(async () => {
+      host.publish();
+      await Promise.resolve();
+    });
+    expect(commits).toBe(0);
     host.change('/anna/eval-mmlu', { failureCount: 7, taskCounts: { RUNNING: 1, FAILED: 7 } });
     host.publish();
     await within(rowOf('eval-mmlu')).findByText('7 failed');
