@@ -66,14 +66,15 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
 
   // The line at the top of the view, by its job: what the user looks at stays where it is.
   const anchor = useRef<{ readonly id: string; readonly within: number } | null>(null);
-  const remember = useCallback(() => {
-    // Read from the virtualizer: asking the element would force a layout in each scrolled frame.
-    const top = virtualizer.scrollOffset ?? 0;
-    state.scrollTop = top;
-    const line = Math.floor(top / rowHeight);
-    const row = line < list.structure.get().length ? list.structure.get().rowAt(line) : undefined;
-    anchor.current = row?.kind === 'job' && top > 0 ? { id: row.id, within: top - line * rowHeight } : null;
-  }, [list, state, virtualizer]);
+  const remember = useCallback(
+    (top: number) => {
+      state.scrollTop = top;
+      const line = Math.floor(top / rowHeight);
+      const row = line < list.structure.get().length ? list.structure.get().rowAt(line) : undefined;
+      anchor.current = row?.kind === 'job' && top > 0 ? { id: row.id, within: top - line * rowHeight } : null;
+    },
+    [list, state],
+  );
 
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -84,7 +85,7 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
       const wanted = line * rowHeight + kept.within;
       if (line >= 0 && Math.abs(wanted - element.scrollTop) >= 1) element.scrollTop = wanted;
     }
-    remember();
+    remember(element.scrollTop);
   }, [structure, remember]);
 
   const shownQuery = useRef(queryKey);
@@ -109,7 +110,10 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
   );
   useEffect(() => {
     onControl(control);
-  }, [control, onControl]);
+    // Coming back from a job: the keys go on where they were.
+    const active = selection.active();
+    if (active !== null && list.structure.get().lineOf(active) >= 0) control.focus();
+  }, [control, onControl, list, selection]);
 
   const activeShown =
     activeId !== null &&
@@ -132,7 +136,14 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
       aria-busy={loading}
       aria-activedescendant={activeShown ? rowElementId(activeId) : undefined}
     >
-      <div ref={scroller} className={styles['scroller']} role="none" onScroll={remember}>
+      <div
+        ref={scroller}
+        className={styles['scroller']}
+        role="none"
+        onScroll={(event) => {
+          remember(event.currentTarget.scrollTop);
+        }}
+      >
         <TableHeader sort={sort} showEnd={showEnd} onSort={onSort} />
         <div role="rowgroup" className={styles['canvas']} style={{ height: virtualizer.getTotalSize() }}>
           {items.map((item) => {
