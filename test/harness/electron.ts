@@ -65,14 +65,41 @@ export async function launchDesktop(root: string, options: LaunchOptions = {}): 
       faults.length = 0;
     },
     log: () => readText(path.join(home.logs, 'desktop.log')),
-    client: () => connectClient(home.socket),
+    client: () => connectSoon(home.socket),
     async quit() {
-      const ended = app.waitForEvent('close');
+      const gone = ended(app);
       // The connection breaks as the process ends, which may be before the answer.
       await app.evaluate(({ app: electron }) => electron.quit()).catch(() => undefined);
-      await ended;
+      await gone;
     },
   };
+}
+
+/**
+ * The end of the process itself: Playwright's own event also waits for its pipes, which a controller that lives on has inherited.
+ */
+export function ended(app: ElectronApplication): Promise<void> {
+  const child = app.process();
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+  });
+}
+
+/** The window is there before its controller answers. */
+async function connectSoon(socket: string): Promise<TestClient> {
+  let client: TestClient | null = null;
+  await expect
+    .poll(
+      async () => {
+        client = await connectClient(socket).catch(() => null);
+        return client !== null;
+      },
+      { message: `a controller answers on ${socket}` },
+    )
+    .toBe(true);
+  if (client === null) throw new Error('not reached');
+  return client;
 }
 
 /** Ends what still owns a folder, stops its jobs, removes it. For the end of a test, whatever became of it. */
@@ -168,8 +195,7 @@ export const test = base.extend<Fixtures>({
 });
 
 async function stopJobsOf(desktop: Desktop): Promise<void> {
-  const client = await desktop.client().catch(() => null);
-  if (client === null) return;
+  const client = await desktop.client();
   await stopAllJobs(client);
   client.close();
 }

@@ -1,0 +1,22 @@
+/** Answers the system's message boxes in place of a person, and keeps what they asked. */
+import type { ElectronApplication } from '@playwright/test';
+
+/** Each box from now on is answered with the button of this text. */
+export async function answerDialogs(app: ElectronApplication, button: string): Promise<void> {
+  await app.evaluate(({ dialog }, wanted) => {
+    const world = globalThis as unknown as { asked?: string[] };
+    world.asked ??= [];
+    const asked = world.asked;
+    dialog.showMessageBox = ((...given: unknown[]) => {
+      const options = given.at(-1) as { message: string; detail?: string; buttons: string[] };
+      asked.push(`${options.message} ${options.detail ?? ''}`);
+      const response = options.buttons.indexOf(wanted);
+      if (response === -1) throw new Error(`no button ${wanted} among ${options.buttons.join(', ')}`);
+      return Promise.resolve({ response, checkboxChecked: false });
+    }) as typeof dialog.showMessageBox;
+  }, button);
+}
+
+export async function askedDialogs(app: ElectronApplication): Promise<readonly string[]> {
+  return app.evaluate(() => (globalThis as unknown as { asked?: string[] }).asked ?? []);
+}
