@@ -113,7 +113,11 @@ function dropCutLines(chunks: MergedChunk[], start: LogPosition): void {
     if (chunk === undefined || chunk.offset === 0 || chunk.offset !== start[stream]) continue;
     const data = Buffer.from(chunk.dataBase64, 'base64');
     const end = data.indexOf(0x0a);
-    if (end < 0 || end + 1 >= data.length) continue;
+    if (end < 0) continue;
+    if (end + 1 >= data.length) {
+      if (chunks.length > 1) chunks.splice(index, 1);
+      continue;
+    }
     chunks[index] = {
       stream,
       offset: chunk.offset + end + 1,

@@ -1,6 +1,6 @@
 /** What every backend must do, whatever runs its attempts. Called with a way to make one. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { BackendProbe, launchOf, mintUid, specOf } from '../harness/backend-probe.js';
+import { type BackendProbe, launchOf, mintUid, specOf } from '../harness/backend-probe.js';
 
 export interface ConformanceSubject {
   readonly probe: BackendProbe;

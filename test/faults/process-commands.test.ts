@@ -1,0 +1,222 @@
+/** Commands that behave badly, started for real. Each ends with a clear cause, its log whole and nothing of it left. */
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { currentUmask } from '../../main/machine/processes.js';
+import { launchOf, type BackendProbe } from '../harness/backend-probe.js';
+import { livingOf, processBackends, type ProcessBackends } from '../harness/process-backend.js';
+
+let backends: ProcessBackends;
+let probe: BackendProbe;
+let scratch: string;
+
+beforeEach(async () => {
+  backends = await processBackends();
+  probe = await backends.open();
+  scratch = mkdtempSync(path.join(os.tmpdir(), 'iris-scratch-'));
+});
+afterEach(async () => {
+  await backends.dispose();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+const shell = (script: string, more: Parameters<typeof launchOf>[0] | object = {}) =>
+  launchOf({ command: ['sh', '-c', script], ...more });
+
+describe('what does not want to end', () => {
+  test('a command that ignores SIGTERM is killed after its grace', async () => {
+    const launch = shell('trap "" TERM; echo ready; while :; do sleep 0.1; done');
+    probe.backend.watchLog(launch.uid, true);
+    probe.run(launch);
+    await probe.until(() => probe.grew.length > 0);
+    probe.stop(launch.uid, { graceMs: 300 });
+    expect(await probe.over(launch.uid)).toMatchObject({ state: 'KILLED', signal: 'SIGKILL', exitCode: 137 });
+    expect(livingOf(backends.folder)).toEqual([]);
+  });
+
+  test('what forked away, in a session of its own and reparented, goes with a stop', async () => {
+    const launch = shell(
+      'trap "" TERM; (setsid sh -c "trap \\"\\" TERM; (setsid sleep 301 &) ; sleep 302" &); sleep 303 & echo ready; wait',
+    );
+    probe.backend.watchLog(launch.uid, true);
+    probe.run(launch);
+    await probe.until(() => probe.grew.length > 0);
+    probe.stop(launch.uid, { graceMs: 200 });
+    expect((await probe.over(launch.uid)).state).toBe('KILLED');
+    expect(livingOf(backends.folder)).toEqual([]);
+  });
+
+  test('loader workers that ignore SIGTERM and left the group do not outlive a command that ended well', async () => {
+    const launch = shell(
+      'for i in 1 2 3; do (setsid sh -c "trap \\"\\" TERM; sleep 300" >/dev/null 2>&1 &); done; exit 0',
+    );
+    probe.run(launch);
+    expect(await probe.over(launch.uid)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 });
+    expect(livingOf(backends.folder)).toEqual([]);
+  });
+
+  test('nothing outside the attempt is touched', async () => {
+    const other = launchOf({ command: ['sleep', '300'] });
+    probe.run(other);
+    await probe.state(other.uid, 'RUNNING');
+    const launch = launchOf({ command: ['sleep', '300'] });
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING');
+    probe.stop(launch.uid, { graceMs: 0 });
+    await probe.over(launch.uid);
+    // Its supervisor, the shell that became the command, and nobody else.
+    expect(livingOf(backends.folder).length).toBe(2);
+    expect(probe.last(other.uid)?.state).toBe('RUNNING');
+  });
+
+  test('the time limit is kept, and its cause names it', async () => {
+    const launch = launchOf({ command: ['sleep', '300'], timeout: 0.5, grace: 1 });
+    probe.run(launch);
+    const end = await probe.over(launch.uid);
+    expect(end).toMatchObject({ state: 'FAILED', cause: { code: 'TIME_LIMIT' } });
+    expect(end.cause?.message).toContain('0.5s');
+    expect(end.durationMs).toBeGreaterThanOrEqual(500);
+  });
+});
+
+describe('output', () => {
+  test('a closed output does no harm', async () => {
+    const launch = shell('exec >&- 2>&-; exit 7');
+    probe.run(launch);
+    expect((await probe.over(launch.uid)).exitCode).toBe(7);
+  });
+
+  test('bytes that are no UTF-8 and a missing last newline are kept as they are', async () => {
+    const launch = launchOf({ command: ['printf', 'a\\377\\200b'] });
+    probe.run(launch);
+    await probe.over(launch.uid);
+    expect([...(await probe.bytes(launch.uid))]).toEqual([0x61, 0xff, 0x80, 0x62]);
+  });
+
+  test('a line of 10 MB is whole', async () => {
+    const launch = shell('head -c 10000000 /dev/zero | tr "\\0" x; echo');
+    probe.run(launch);
+    expect((await probe.over(launch.uid)).state).toBe('SUCCEEDED');
+    const bytes = await probe.bytes(launch.uid);
+    expect(bytes.length).toBe(10_000_001);
+    expect(bytes.subarray(0, 10_000_000).every((byte) => byte === 0x78)).toBe(true);
+  });
+});
+
+describe('what cannot start', () => {
+  test('a missing program is named', async () => {
+    const launch = launchOf({ command: ['no-such-program', '--flag'] });
+    probe.run(launch);
+    const end = await probe.over(launch.uid);
+    expect(end).toMatchObject({ state: 'FAILED', exitCode: 127, cause: { code: 'PROGRAM_NOT_FOUND' } });
+    expect(end.cause?.message).toContain('no-such-program');
+  });
+
+  test('a file that is no program is named', async () => {
+    const file = path.join(scratch, 'plain.txt');
+    writeFileSync(file, 'text', { mode: 0o600 });
+    const launch = launchOf({ command: [file] });
+    probe.run(launch);
+    const end = await probe.over(launch.uid);
+    expect(end).toMatchObject({ state: 'FAILED', exitCode: 126, cause: { code: 'PROGRAM_NOT_EXECUTABLE' } });
+    expect(end.cause?.message).toContain(file);
+  });
+
+  test('a program whose interpreter is missing fails with 127 and says so on its error output', async () => {
+    const file = path.join(scratch, 'script');
+    writeFileSync(file, '#!/no/such/interpreter\n');
+    chmodSync(file, 0o700);
+    const launch = launchOf({ command: [file] });
+    probe.run(launch);
+    expect(await probe.over(launch.uid)).toMatchObject({ state: 'FAILED', exitCode: 127 });
+  });
+
+  test('a missing folder is named', async () => {
+    const launch = launchOf({ command: ['true'], workingDirectory: path.join(scratch, 'gone') });
+    probe.run(launch);
+    const end = await probe.over(launch.uid);
+    expect(end).toMatchObject({ state: 'FAILED', exitCode: null, cause: { code: 'FOLDER_MISSING' } });
+    expect(end.cause?.message).toContain(path.join(scratch, 'gone'));
+  });
+
+  test('a command line longer than the system takes is refused with its reason', async () => {
+    const launch = launchOf({ command: ['true', 'x'.repeat(131_000)], environment: {} });
+    const long = { ...launch, spec: { ...launch.spec, command: ['true', 'x'.repeat(200_000)] } };
+    probe.run(long);
+    expect(await probe.over(launch.uid)).toMatchObject({ state: 'FAILED', cause: { code: 'START_FAILED' } });
+  });
+});
+
+describe('exit codes', () => {
+  test('a code above 128 that could be a signal says both', async () => {
+    const launch = shell('kill -9 $$');
+    probe.run(launch);
+    const end = await probe.over(launch.uid);
+    expect(end).toMatchObject({
+      state: 'FAILED',
+      exitCode: 137,
+      signal: 'SIGKILL',
+      cause: { code: 'EXIT_OR_SIGNAL' },
+    });
+    expect(end.cause?.message).toMatch(/137.*SIGKILL/);
+    expect(await probe.text(launch.uid, 'err')).toBe('');
+  });
+
+  test('a code no signal has is a code', async () => {
+    const launch = shell('exit 255');
+    probe.run(launch);
+    expect(await probe.over(launch.uid)).toMatchObject({
+      exitCode: 255,
+      signal: null,
+      cause: { code: 'EXIT_CODE' },
+    });
+  });
+});
+
+describe('what a task gets', () => {
+  test('its folder, its environment, its staged files, and nothing of the host', async () => {
+    const launch = launchOf({
+      command: [
+        'sh',
+        '-c',
+        'pwd; umask; echo "$IRIS_TASK_ID $PYTHONUNBUFFERED $GREETING"; cat "$IRIS_WORKDIR/sub/a.txt"; env',
+      ],
+      workingDirectory: scratch,
+      environment: { GREETING: 'hello there' },
+      files: [{ path: 'sub/a.txt', contentBase64: Buffer.from('staged\n').toString('base64') }],
+    });
+    probe.run(launch);
+    expect((await probe.over(launch.uid)).state).toBe('SUCCEEDED');
+    const text = await probe.text(launch.uid);
+    expect(text.split('\n').slice(0, 4)).toEqual([
+      scratch,
+      currentUmask().toString(8).padStart(4, '0'),
+      `${launch.taskId} 1 hello there`,
+      'staged',
+    ]);
+    expect(text).not.toMatch(/^(ELECTRON_|npm_|NODE_CHANNEL|VITEST)/m);
+    expect(text).not.toContain('CUDA_VISIBLE_DEVICES');
+    const folder = path.join(backends.folder, launch.uid);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    for (const file of ['claim', 'out', 'err', 'work/sub/a.txt']) {
+      expect(statSync(path.join(folder, file)).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  test('a staged file may not leave the folder', async () => {
+    const launch = launchOf({ command: ['true'] });
+    const files = [{ path: '../outside', contentBase64: '' }];
+    probe.run({ ...launch, spec: { ...launch.spec, files } });
+    expect(await probe.over(launch.uid)).toMatchObject({
+      state: 'FAILED',
+      cause: { code: 'STAGING_FAILED' },
+    });
+  });
+
+  test('standard input is empty', async () => {
+    const launch = launchOf({ command: ['cat'] });
+    probe.run(launch);
+    expect((await probe.over(launch.uid)).state).toBe('SUCCEEDED');
+  });
+});

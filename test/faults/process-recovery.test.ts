@@ -1,0 +1,235 @@
+/** The parts around a command die, and time plays tricks: attempts go on, end once, and nothing is believed that is not proved. */
+import { readFileSync, writeFileSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { noGroups } from '../../main/backends/workstation/process/control-groups.js';
+import { createProcessView, readProcess, type ProcessView } from '../../main/machine/processes.js';
+import { launchOf, mintUid, type BackendProbe } from '../harness/backend-probe.js';
+import {
+  eventually,
+  livingOf,
+  ownLaunchers,
+  processBackends,
+  type ProcessBackends,
+} from '../harness/process-backend.js';
+
+let backends: ProcessBackends;
+let probe: BackendProbe;
+
+beforeEach(async () => {
+  backends = await processBackends();
+  probe = await backends.open();
+});
+afterEach(() => backends.dispose());
+
+function supervisorOf(uid: string): number {
+  const text = readFileSync(path.join(backends.folder, uid, 'claim'), 'latin1');
+  return Number(/^(\d+) \(/m.exec(text)?.[1]);
+}
+
+function fillClaim(uid: string, bootId: string, stat: string): void {
+  const folder = path.join(backends.folder, uid);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path.join(folder, 'claim'), `${''.padEnd(95)}\n${bootId}\n${stat}\n`);
+}
+
+describe('the launcher is killed', () => {
+  test('running attempts go on and their true ends are told', async () => {
+    const launches = [0, 3, 9].map((code) =>
+      launchOf({ command: ['sh', '-c', `sleep 1; echo done; exit ${code}`] }),
+    );
+    probe.want(...launches.map((launch) => ({ kind: 'run' as const, launch })));
+    for (const launch of launches) await probe.state(launch.uid, 'RUNNING');
+    const [launcher] = ownLaunchers();
+    process.kill(launcher ?? 0, 'SIGKILL');
+    for (const [index, launch] of launches.entries()) {
+      expect((await probe.over(launch.uid)).exitCode).toBe([0, 3, 9][index]);
+      expect(await probe.text(launch.uid)).toBe('done\n');
+    }
+  });
+
+  test('at many moments: every attempt ends once with its own code', async () => {
+    const launches = Array.from({ length: 40 }, (_, index) =>
+      launchOf({ command: ['sh', '-c', `echo run; sleep 0.${index % 4}; exit ${index}`] }),
+    );
+    for (const [index, launch] of launches.entries()) {
+      probe.run(launch);
+      if (index % 8 === 7) {
+        const [launcher] = ownLaunchers();
+        if (launcher !== undefined) process.kill(launcher, 'SIGKILL');
+        await eventually(() => ownLaunchers().some((pid) => pid !== launcher), 'a new launcher');
+      }
+    }
+    for (const [index, launch] of launches.entries()) {
+      expect((await probe.over(launch.uid)).exitCode).toBe(index);
+      expect(await probe.text(launch.uid)).toBe('run\n');
+    }
+  });
+});
+
+describe('the supervisor is killed', () => {
+  test('the attempt is a loss of the machine, and the rest of its session goes', async () => {
+    const launch = launchOf({ command: ['sleep', '300'] });
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING');
+    await eventually(() => livingOf(backends.folder).length === 2, 'the command runs');
+    process.kill(supervisorOf(launch.uid), 'SIGKILL');
+    expect(await probe.over(launch.uid)).toMatchObject({
+      state: 'WORKER_FAILED',
+      exitCode: null,
+      cause: { code: 'SUPERVISOR_LOST' },
+    });
+    expect(livingOf(backends.folder)).toEqual([]);
+  });
+
+  test('while no backend lives: the next one says so', async () => {
+    const launch = launchOf({ command: ['sleep', '300'] });
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING');
+    await eventually(() => livingOf(backends.folder).length === 2, 'the command runs');
+    await probe.backend.close();
+    process.kill(supervisorOf(launch.uid), 'SIGKILL');
+    const next = await backends.open();
+    next.want({ kind: 'keep', uid: launch.uid, launch });
+    expect(await next.over(launch.uid)).toMatchObject({
+      state: 'WORKER_FAILED',
+      cause: { code: 'SUPERVISOR_LOST' },
+    });
+    expect(livingOf(backends.folder)).toEqual([]);
+  });
+});
+
+describe('nobody looks on', () => {
+  test('an end while no backend lives is found, with its times', async () => {
+    const launch = launchOf({ command: ['sh', '-c', 'sleep 0.5; exit 4'] });
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING');
+    await probe.backend.close();
+    await eventually(() => livingOf(backends.folder).length === 0, 'the command ends');
+    const next = await backends.open();
+    next.want({ kind: 'keep', uid: launch.uid, launch });
+    const end = await next.over(launch.uid);
+    expect(end).toMatchObject({ state: 'FAILED', exitCode: 4 });
+    expect(end.durationMs).toBeGreaterThanOrEqual(450);
+    expect(end.durationMs).toBeLessThan(10_000);
+  });
+
+  test('the time limit is kept by the supervisor alone, against what ignores it', async () => {
+    const launch = launchOf({
+      command: ['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'],
+      timeout: 0.6,
+      grace: 0.3,
+    });
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING');
+    await probe.backend.close();
+    await eventually(() => livingOf(backends.folder).length === 0, 'the limit strikes');
+    const next = await backends.open();
+    next.want({ kind: 'keep', uid: launch.uid, launch });
+    expect(await next.over(launch.uid)).toMatchObject({ state: 'FAILED', cause: { code: 'TIME_LIMIT' } });
+  });
+
+  test('a live attempt the controller does not know is ended', async () => {
+    const launch = launchOf({ command: ['sleep', '300'] });
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING');
+    await probe.backend.close();
+    const next = await backends.open();
+    next.reconcile();
+    await eventually(() => livingOf(backends.folder).length === 0, 'the stray ends');
+    expect(backends.warnings.join('\n')).toContain('not wanted');
+  });
+});
+
+describe('a pid is no proof', () => {
+  test('another process with the same pid is neither taken for the attempt nor touched', async () => {
+    const uid = mintUid();
+    const own = readFileSync('/proc/self/stat', 'latin1').trim();
+    const boot = createProcessView().bootId() ?? '';
+    // This test's own pid with another start time.
+    const fields = own.slice(own.lastIndexOf(')') + 2).split(' ');
+    fields[19] = '1';
+    fillClaim(uid, boot, `${process.pid} (sh) ${fields.join(' ')}`);
+    const launch = launchOf({ command: ['true'] }, { uid });
+    probe.want({ kind: 'keep', uid, launch });
+    expect(await probe.over(uid)).toMatchObject({
+      state: 'WORKER_FAILED',
+      cause: { code: 'SUPERVISOR_LOST' },
+    });
+    expect(readProcess(process.pid)).not.toBeNull();
+  });
+
+  test('after a reboot everything that had not ended is lost, whatever has its pids now', async () => {
+    const uid = mintUid();
+    fillClaim(uid, '00000000-0000-0000-0000-000000000000', readFileSync('/proc/self/stat', 'latin1').trim());
+    const launch = launchOf({ command: ['true'] }, { uid });
+    probe.want({ kind: 'keep', uid, launch });
+    expect(await probe.over(uid)).toMatchObject({ state: 'WORKER_FAILED', cause: { code: 'REBOOTED' } });
+  });
+
+  test('what had ended before the reboot keeps its end', async () => {
+    const launch = launchOf({ command: ['sh', '-c', 'exit 6'] });
+    probe.run(launch);
+    await probe.over(launch.uid);
+    await probe.backend.close();
+    const real = createProcessView();
+    const processes: ProcessView = { ...real, bootId: () => 'another boot' };
+    const next = await backends.open({ processes });
+    next.want({ kind: 'keep', uid: launch.uid, launch });
+    expect(await next.over(launch.uid)).toMatchObject({ state: 'FAILED', exitCode: 6 });
+  });
+
+  test('a claim that was never filled is a failed start of the machine', async () => {
+    const uid = mintUid();
+    mkdirSync(path.join(backends.folder, uid));
+    writeFileSync(path.join(backends.folder, uid, 'claim'), '');
+    probe.want({ kind: 'keep', uid, launch: launchOf({ command: ['true'] }, { uid }) });
+    expect(await probe.over(uid)).toMatchObject({ state: 'WORKER_FAILED', cause: { code: 'START_FAILED' } });
+  });
+});
+
+describe('a clock set back', () => {
+  test('two minutes, between start and end: the duration is the time that passed', async () => {
+    await probe.backend.close();
+    let shift = 0;
+    const next = await backends.open({
+      nowMs: () => Date.now() + shift,
+      monotonicMs: () => performance.now(),
+    });
+    const launch = launchOf({ command: ['sh', '-c', 'sleep 0.4'] });
+    next.run(launch);
+    await next.state(launch.uid, 'RUNNING');
+    shift = -120_000;
+    const end = await next.over(launch.uid);
+    expect(end.durationMs).toBeGreaterThanOrEqual(390);
+    expect(end.durationMs).toBeLessThan(10_000);
+  });
+});
+
+describe('memory', () => {
+  test('a limit of the system: the cause names it', async () => {
+    const launch = launchOf({
+      command: ['python3', '-c', 'x = bytearray(200_000_000); print(len(x))'],
+      memory: '64MB',
+    });
+    probe.run(launch);
+    const end = await probe.over(launch.uid, 30_000);
+    expect(end).toMatchObject({ state: 'FAILED', cause: { code: 'MEMORY_LIMIT' } });
+    expect(end.cause?.message).toContain('61 MiB');
+  });
+
+  test('without a control group it is measured', async () => {
+    await probe.backend.close();
+    const next = await backends.open({ groups: noGroups, memorySampleMs: 100 });
+    const launch = launchOf({
+      command: ['python3', '-c', 'import time; x = bytearray(200_000_000); time.sleep(300)'],
+      memory: '64MB',
+    });
+    next.run(launch);
+    const end = await next.over(launch.uid, 30_000);
+    expect(end).toMatchObject({ state: 'FAILED', signal: 'SIGKILL', cause: { code: 'MEMORY_LIMIT' } });
+    expect(end.peakMemoryBytes).toBeGreaterThan(200_000_000);
+    expect(livingOf(backends.folder)).toEqual([]);
+  });
+});
