@@ -55,7 +55,7 @@ export async function mergedRead(input: MergedReadInput): Promise<MergedRead> {
     cursor[piece.stream] = piece.from + data.length;
     left -= data.length;
   }
-  if (input.cursor === null && input.tail) dropCutLines(chunks, start);
+  if (input.cursor === null && input.tail) await dropCutLine(chunks, input.read);
   return {
     chunks,
     cursor,
@@ -105,23 +105,22 @@ function tailStart(sizes: LogPosition, marks: readonly LogMark[], maxBytes: numb
   return at;
 }
 
-/** A tail shows whole lines: what is before the first line's end is left out, unless it is one very long line. */
-function dropCutLines(chunks: MergedChunk[], start: LogPosition): void {
-  for (const stream of ['out', 'err'] as const) {
-    const index = chunks.findIndex((chunk) => chunk.stream === stream);
-    const chunk = chunks[index];
-    if (chunk === undefined || chunk.offset === 0 || chunk.offset !== start[stream]) continue;
-    const data = Buffer.from(chunk.dataBase64, 'base64');
-    const end = data.indexOf(0x0a);
-    if (end < 0) continue;
-    if (end + 1 >= data.length) {
-      if (chunks.length > 1) chunks.splice(index, 1);
-      continue;
-    }
-    chunks[index] = {
-      stream,
-      offset: chunk.offset + end + 1,
-      dataBase64: data.subarray(end + 1).toString('base64'),
-    };
+/**
+ * A tail begins with a whole line: what is before the end of the line it was cut in is left out, unless that is all there is. Only
+ * the first stretch is cut; all others begin at a mark.
+ */
+async function dropCutLine(chunks: MergedChunk[], read: MergedReadInput['read']): Promise<void> {
+  const [first] = chunks;
+  if (first === undefined || first.offset === 0) return;
+  const before = await read(first.stream, first.offset - 1, 1);
+  if (before.data[0] === 0x0a) return;
+  const data = Buffer.from(first.dataBase64, 'base64');
+  const end = data.indexOf(0x0a) + 1;
+  if (end === 0) return;
+  if (end < data.length) {
+    const dataBase64 = data.subarray(end).toString('base64');
+    chunks[0] = { stream: first.stream, offset: first.offset + end, dataBase64 };
+  } else if (chunks.length > 1) {
+    chunks.shift();
   }
 }
