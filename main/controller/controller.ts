@@ -20,7 +20,7 @@ import { PortRange } from './ports.js';
 import { LaunchPlans } from './launch-plans.js';
 import type { Identity } from './session.js';
 
-/** Between rounds under load; an idle controller starts one at once. */
+/** From the start of one round to the next under load; an idle controller starts one at once. */
 const minRoundGapMs = 5;
 /** Commands taken into one round and so into one transaction. */
 const commandsARound = 500;
@@ -225,6 +225,7 @@ export class Controller {
 
   private runRound(): void {
     if (this.stopped) return;
+    this.lastRoundMs = this.parts.monotonicMs();
     const nowMs = this.parts.nowMs();
     const observations = this.observations;
     this.observations = [];
@@ -258,7 +259,6 @@ export class Controller {
         return;
       }
     }
-    this.lastRoundMs = this.parts.monotonicMs();
     this.perform(changes, inboxIds, placed.reasonsChanged);
     for (const [index, entry] of waiting.entries()) {
       const answer = batch.answers[index];

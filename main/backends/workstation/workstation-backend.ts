@@ -45,8 +45,11 @@ export interface WorkstationOptions {
   readonly memorySampleMs?: number;
 }
 
-/** An attempt that lives this long gets its log watched even when nobody looks, for the order of its streams. */
-const watchAfterMs = 1000;
+/**
+ * An attempt that lives this long gets its log watched even when nobody looks, for the order of its streams, and its processor
+ * weight. Shorter ones need neither.
+ */
+const livesOnAfterMs = 1000;
 
 export function createWorkstationBackend(options: WorkstationOptions): Backend {
   return new WorkstationBackend(options);
@@ -158,14 +161,16 @@ class WorkstationBackend implements Backend {
 
   private runs(entry: AttemptEntry): void {
     if (this.growth.isListened(entry.uid)) this.follow(entry);
-    else if (!this.young.has(entry.uid)) {
-      this.young.set(entry.uid, setTimeout(() => this.follow(entry), watchAfterMs).unref());
-    }
+    if (this.young.has(entry.uid)) return;
+    const livesOn = () => {
+      this.young.delete(entry.uid);
+      this.follow(entry);
+      void this.runtime.giveWeight(entry);
+    };
+    this.young.set(entry.uid, setTimeout(livesOn, livesOnAfterMs).unref());
   }
 
   private follow(entry: AttemptEntry): void {
-    clearTimeout(this.young.get(entry.uid));
-    this.young.delete(entry.uid);
     this.growth.track(entry.uid, entry.folder);
   }
 

@@ -22,6 +22,12 @@ const leftoverGraceMs = 2000;
 export class AttemptEnding {
   constructor(private readonly options: AttemptEndingOptions) {}
 
+  /** Processes of an attempt that live now. */
+  members(entry: AttemptEntry): ReturnType<SessionEnder['members']> {
+    const target = this.targetOf(entry);
+    return target === null ? Promise.resolve([]) : this.options.ender.members(target);
+  }
+
   targetOf(entry: AttemptEntry): EndTarget | null {
     if (entry.supervisor === null) return null;
     return {

@@ -24,6 +24,7 @@ import {
 } from './launcher-link.js';
 import type { LauncherEvent, StartItem } from './launcher-protocol.js';
 import { stopCause } from './outcome.js';
+import { giveWeight } from './processor-weight.js';
 import { Reporter } from './reporter.js';
 import { createSessionEnder, type SessionEnder } from './session-end.js';
 import { startItemOf } from './start-item.js';
@@ -82,10 +83,7 @@ export class ProcessRuntime {
     });
     this.memory = new MemoryWatch({
       entries: () => this.entries.values(),
-      members: (entry) => {
-        const target = this.ending.targetOf(entry);
-        return target === null ? Promise.resolve([]) : this.ender.members(target);
-      },
+      members: (entry) => this.ending.members(entry),
       end: (entry) => {
         entry.overMemory = true;
         this.ending.endProcesses(entry, 'SIGKILL', () => 0);
@@ -143,6 +141,11 @@ export class ProcessRuntime {
 
   entry(uid: string): AttemptEntry | undefined {
     return this.entries.get(uid);
+  }
+
+  /** An attempt that lives on gets the processor weight it asked for. */
+  giveWeight(entry: AttemptEntry): Promise<void> {
+    return giveWeight(entry, this.options.groups, () => this.ending.members(entry), this.options.log);
   }
 
   async close(): Promise<void> {

@@ -2,8 +2,9 @@
 import path from 'node:path';
 import type { GpuView } from '../../../../core/contract/views.js';
 import type { AttemptLaunch } from '../../backend.js';
-import { groupFolders, type GroupLimits, type GroupRoots } from './control-groups.js';
+import { groupFolders, type GroupRoots } from './control-groups.js';
 import type { StartItem } from './launcher-protocol.js';
+import { limitsAtStart } from './processor-weight.js';
 import { attemptEnvironment } from './task-environment.js';
 
 export interface StartContext {
@@ -15,10 +16,10 @@ export interface StartContext {
 export function startItemOf(folder: string, launch: AttemptLaunch, context: StartContext): StartItem {
   const { spec, uid } = launch;
   // Only what was asked for makes a group: a default is a request to the scheduler, and the short path stays short.
-  const limits: GroupLimits = {
+  const limits = limitsAtStart(context.groups, {
     memoryBytes: spec.memoryIsLimit ? spec.memoryBytes : null,
     cpuMillicores: spec.asked.cpu ? spec.cpuMillicores : null,
-  };
+  });
   return {
     uid,
     command: spec.command,
