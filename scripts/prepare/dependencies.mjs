@@ -21,7 +21,7 @@ export async function prepareDependencies(note) {
     const all = lockedCount();
     let fetched = 0;
     const onLine = (/** @type {string} */ line) => {
-      if (line.startsWith('npm http')) fetched += 1;
+      if (/^npm http \w+ .*\.tgz/.test(line)) fetched += 1;
       note(`${fetched} of at most ${all} packages fetched`);
     };
     const npmScript = process.env.npm_execpath;
