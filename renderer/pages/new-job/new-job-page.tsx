@@ -1,6 +1,27 @@
-import type { NewJobMode } from '../../app/router.js';
+/** A form, a YAML file and a command line: three views of one job, checked while it is written, submitted from anywhere. */
+import { Button, SegmentedControl, Textarea } from '@mantine/core';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { jobRoute, navigate, type NewJobMode } from '../../app/router.js';
+import { ErrorState, LoadingNote, Skeleton } from '../../components/feedback.js';
+import { KeyHint } from '../../components/key-hint.js';
 import { PageHeader } from '../../components/page-header.js';
-import { newJob } from '../../strings/new-job.js';
+import { useShortcuts } from '../../components/shortcuts.js';
+import { useToast } from '../../components/toasts.js';
+import type { Refusal } from '../../../core/contract/errors.js';
+import { parseJobRequest, type JobRequest } from '../../../core/contract/job-request.js';
+import { requestToYaml, specToRequest, yamlToRequest } from '../../../core/contract/job-yaml.js';
+import { asRefusal, newRequestId, useCall } from '../../state/hooks.js';
+import { useDesktop } from '../../state/desktop-context.js';
+import { newJob as words } from '../../strings/new-job.js';
+import { CheckPanel } from './check-panel.js';
+import { emptyForm, formToRequest, readDraft, requestToForm, type JobForm } from './form-model.js';
+import { MainFields } from './main-fields.js';
+import styles from './new-job.module.css';
+import { OptionalFields } from './optional-fields.js';
+import { RecentJobs } from './recent-jobs.js';
+import { useCheck } from './use-check.js';
+import { useDrop } from './use-drop.js';
+import { useJobForm } from './use-job-form.js';
 
 export interface NewJobPageProps {
   /** The job whose request fills the form, or null for an empty one. */
@@ -8,6 +29,228 @@ export interface NewJobPageProps {
   readonly mode: NewJobMode | null;
 }
 
-export function NewJobPage(_props: NewJobPageProps) {
-  return <PageHeader title={newJob.title} />;
+const draftKey = 'iris.new-job.draft';
+
+export function NewJobPage({ from }: NewJobPageProps) {
+  const source = useCall('job.get', { jobId: from ?? '-' }, { enabled: from !== null });
+  if (from === null) {
+    return (
+      <JobEditor
+        title={words.title}
+        start={readDraft(sessionStorage.getItem(draftKey)) ?? emptyForm}
+        keepDraft
+      />
+    );
+  }
+  if (source.error !== null && source.data === undefined) {
+    return (
+      <>
+        <PageHeader title={words.title} />
+        <div style={{ padding: '0 16px' }}>
+          <ErrorState
+            what={words.fromWhat(from)}
+            refusal={asRefusal(source.error)}
+            onRetry={() => void source.refetch()}
+          />
+        </div>
+      </>
+    );
+  }
+  if (source.data === undefined) {
+    return (
+      <>
+        <PageHeader title={words.title} />
+        <div className={styles['form']}>
+          <LoadingNote />
+          <Skeleton width="100%" height={64} />
+          <Skeleton width="100%" height={30} />
+          <Skeleton width="100%" height={30} />
+        </div>
+      </>
+    );
+  }
+  return (
+    <JobEditor
+      title={words.titleFrom(source.data.summary.name)}
+      start={requestToForm(specToRequest(source.data.spec))}
+      keepDraft={false}
+    />
+  );
+}
+
+interface JobEditorProps {
+  readonly title: string;
+  readonly start: JobForm;
+  readonly keepDraft: boolean;
+}
+
+function JobEditor({ title, start, keepDraft }: JobEditorProps) {
+  const { host } = useDesktop();
+  const toast = useToast();
+  const form = useJobForm(start);
+  const [yaml, setYaml] = useState<string | null>(null);
+  const [yamlError, setYamlError] = useState<string | null>(null);
+  const [refused, setRefused] = useState<Refusal | null>(null);
+  const [submitting, setSubmitting] = useState(false);
+  const sent = useRef<{ readonly text: string; readonly id: string } | null>(null);
+  const { values, fill: fillForm } = form;
+
+  const draft = JSON.stringify(values);
+  useEffect(() => {
+    if (keepDraft) sessionStorage.setItem(draftKey, draft);
+  }, [keepDraft, draft]);
+
+  const written = useMemo(
+    () => (yaml === null ? formToRequest(values) : yamlToRequest(yaml, { draft: true })),
+    [yaml, values],
+  );
+  const request = written.ok ? written.value : null;
+  const judged = useMemo(() => (request === null ? null : parseJobRequest(request)), [request]);
+  const wrong = !written.ok ? written.refusal.fields : judged?.ok === false ? judged.refusal.fields : [];
+  const check = useCheck(wrong.length === 0 ? request : null);
+  const blank = yaml === null && values.command.trim() === '';
+
+  const submitRequest = async (wanted: JobRequest) => {
+    setSubmitting(true);
+    setRefused(null);
+    // The same request sent again (after a lost connection) must not become a second job.
+    const text = JSON.stringify(wanted);
+    if (sent.current?.text !== text) sent.current = { text, id: newRequestId() };
+    try {
+      const answer = await host.call('job.submit', {
+        requestId: sent.current.id,
+        request: wanted,
+        retryOf: null,
+      });
+      if (keepDraft) sessionStorage.removeItem(draftKey);
+      for (const warning of answer.warnings) toast({ tone: 'info', text: warning });
+      navigate(jobRoute(answer.jobId));
+    } catch (error) {
+      const reason = asRefusal(error);
+      setRefused(reason);
+      setSubmitting(false);
+      form.refuse(reason.fields);
+    }
+  };
+  const submit = () => {
+    if (submitting) return;
+    if (yaml !== null) {
+      const read = yamlToRequest(yaml);
+      if (read.ok) void submitRequest(read.value);
+      else setYamlError(read.refusal.message);
+      return;
+    }
+    if (!form.tryAll()) return;
+    const read = formToRequest(values);
+    if (read.ok) void submitRequest(read.value);
+  };
+  useShortcuts(words.keysTitle, [
+    {
+      keys: 'mod+Enter',
+      label: words.keySubmit,
+      inFields: true,
+      run: () => {
+        submit();
+      },
+    },
+  ]);
+
+  const fill = useCallback(
+    (next: JobForm) => {
+      fillForm(next);
+      setYaml(null);
+      setYamlError(null);
+      setRefused(null);
+    },
+    [fillForm],
+  );
+  useDrop(fill, () => values);
+
+  const changeView = (view: 'form' | 'yaml') => {
+    if (view === 'yaml') {
+      const read = formToRequest(values);
+      if (read.ok) setYaml(requestToYaml(read.value));
+      else form.tryAll();
+      return;
+    }
+    if (yaml === null) return;
+    const read = yamlToRequest(yaml, { draft: true });
+    if (!read.ok) setYamlError(read.refusal.message);
+    else fill(requestToForm(read.value));
+  };
+
+  return (
+    <>
+      <PageHeader
+        title={title}
+        actions={
+          <>
+            <SegmentedControl
+              aria-label={words.views}
+              value={yaml === null ? 'form' : 'yaml'}
+              onChange={changeView}
+              data={[
+                { value: 'form', label: words.viewForm },
+                { value: 'yaml', label: words.viewYaml },
+              ]}
+            />
+            <Button
+              variant="default"
+              onClick={() => {
+                fill(emptyForm);
+              }}
+            >
+              {words.clear}
+            </Button>
+            <Button loading={submitting} rightSection={<KeyHint keys="mod+Enter" />} onClick={submit}>
+              {words.submit}
+            </Button>
+          </>
+        }
+      />
+      <div className={styles['page']}>
+        <form
+          className={styles['form']}
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            submit();
+          }}
+        >
+          {refused === null ? null : (
+            <div role="alert" style={{ color: 'var(--iris-failed)' }}>
+              {words.notSubmitted(refused.message)}
+            </div>
+          )}
+          {yaml === null ? (
+            <>
+              {keepDraft ? <RecentJobs onFill={fill} /> : null}
+              <MainFields form={form} />
+              <OptionalFields form={form} />
+              {Object.keys(values.rest).length === 0 ? null : (
+                <p className="iris-muted">
+                  {form.errorOf('rest') ?? words.rest(Object.keys(values.rest).join(', '))}
+                </p>
+              )}
+            </>
+          ) : (
+            <Textarea
+              className={styles['yaml'] ?? ''}
+              classNames={{ input: 'iris-mono' }}
+              label={words.yamlField}
+              autosize
+              spellCheck={false}
+              value={yaml}
+              error={yamlError}
+              onChange={(event) => {
+                setYaml(event.currentTarget.value);
+                setYamlError(null);
+              }}
+            />
+          )}
+        </form>
+        <CheckPanel check={check} request={request} wrong={wrong} blank={blank} />
+      </div>
+    </>
+  );
 }

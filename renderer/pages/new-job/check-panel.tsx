@@ -1,0 +1,82 @@
+/** Beside the form: when the job would start, or what is wrong, and the equivalent command. */
+import { Icon, type IconName } from '../../components/icon.js';
+import { ErrorState } from '../../components/feedback.js';
+import type { FieldError } from '../../../core/contract/errors.js';
+import type { JobRequest } from '../../../core/contract/job-request.js';
+import { toCommandLine } from '../../../core/contract/job-text.js';
+import { newJob as words } from '../../strings/new-job.js';
+import { CopyButton } from '../job/copy-button.js';
+import styles from './new-job.module.css';
+import type { CheckState } from './use-check.js';
+
+export interface CheckPanelProps {
+  readonly check: CheckState;
+  readonly request: JobRequest | null;
+  /** What the contract's schema says already, without asking. */
+  readonly wrong: readonly FieldError[];
+  /** Nothing was typed yet. */
+  readonly blank: boolean;
+}
+
+const looks: Readonly<
+  Record<string, { readonly icon: IconName; readonly title: string; readonly tone: string }>
+> = {
+  STARTS_NOW: { icon: 'check', title: words.startsNow, tone: 'good' },
+  WAITS: { icon: 'clock', title: words.waits, tone: 'waiting' },
+  NEVER: { icon: 'no-entry', title: words.never, tone: 'bad' },
+};
+
+export function CheckPanel({ check, request, wrong, blank }: CheckPanelProps) {
+  const line = request === null || wrong.length > 0 ? '' : toCommandLine(request).text;
+  return (
+    <aside className={styles['panel']} aria-label={words.panel}>
+      <div className={styles['verdict']} role="status">
+        <Verdict check={check} wrong={wrong} blank={blank} />
+      </div>
+      {line === '' ? null : (
+        <div>
+          <div className={styles['panelHead']}>
+            <h2>{words.equivalent}</h2>
+            <CopyButton text={line} what={words.equivalentWhat} />
+          </div>
+          <pre className={`${styles['line'] ?? ''} iris-mono`} tabIndex={0}>
+            {line}
+          </pre>
+        </div>
+      )}
+    </aside>
+  );
+}
+
+function Verdict({ check, wrong, blank }: Pick<CheckPanelProps, 'check' | 'wrong' | 'blank'>) {
+  if (blank) return <p className="iris-muted">{words.typeCommand}</p>;
+  if (wrong.length > 0) {
+    return (
+      <>
+        <h2 data-tone="bad">
+          <Icon name="warning" />
+          {words.fixFields(wrong.length)}
+        </h2>
+        <ul className={styles['wrong']}>
+          {wrong.map((field) => (
+            <li key={`${field.field} ${field.expected}`}>
+              <strong>{field.field}</strong> {words.fieldError(field.value, field.expected)}
+            </li>
+          ))}
+        </ul>
+      </>
+    );
+  }
+  if (check.kind === 'failed') return <ErrorState what={words.panel} refusal={check.refusal} inline />;
+  if (check.kind === 'none') return <p className="iris-muted">{words.checking}</p>;
+  const look = looks[check.answer.verdict];
+  return (
+    <>
+      <h2 data-tone={look?.tone ?? 'bad'}>
+        <Icon name={look?.icon ?? 'warning'} />
+        {look?.title ?? words.invalid}
+      </h2>
+      <p>{check.answer.message}</p>
+    </>
+  );
+}

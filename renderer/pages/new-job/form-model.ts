@@ -1,0 +1,217 @@
+/** The form's fields as text, and their way to and from a job request. */
+import { constraintToText, textToConstraint } from '../../../core/contract/constraint-text.js';
+import { ok, refuse, type FieldError, type Result } from '../../../core/contract/errors.js';
+import { jobRequestSchema, parseJobRequest, type JobRequest } from '../../../core/contract/job-request.js';
+import { joinWords, parseCommandText } from '../../../core/contract/job-text.js';
+
+export interface JobForm {
+  command: string;
+  workingDirectory: string;
+  gpu: string;
+  cpu: string;
+  memory: string;
+  name: string;
+  replicas: string;
+  maxRetries: string;
+  timeout: string;
+  schedulingTimeout: string;
+  /** A requested band; empty for the default. */
+  priority: string;
+  environment: { name: string; value: string }[];
+  constraints: { text: string; preferred: boolean }[];
+  extras: string;
+  /** Fields the form has no place for, kept as they came. */
+  rest: Partial<JobRequest>;
+}
+
+export const emptyForm: JobForm = {
+  command: '',
+  workingDirectory: '',
+  gpu: '',
+  cpu: '',
+  memory: '',
+  name: '',
+  replicas: '',
+  maxRetries: '',
+  timeout: '',
+  schedulingTimeout: '',
+  priority: '',
+  environment: [],
+  constraints: [],
+  extras: '',
+  rest: {},
+};
+
+/** Fields written as one text that go into the request as they are. */
+const plainFields = [
+  'gpu',
+  'cpu',
+  'memory',
+  'name',
+  'replicas',
+  'maxRetries',
+  'timeout',
+  'schedulingTimeout',
+] as const;
+
+/** Fields of the form that are one text. */
+export type TextField = (typeof plainFields)[number] | 'command' | 'workingDirectory' | 'priority' | 'extras';
+
+const ownFields = new Set<string>([
+  ...plainFields,
+  'command',
+  'workingDirectory',
+  'priority',
+  'environment',
+  'constraints',
+  'extras',
+  'submitArgv',
+]);
+
+/** A field name of the form for each field name of the contract. */
+export function formFieldOf(field: string, form: JobForm): string {
+  const [first = '', second = ''] = field.split('.');
+  if (first === 'environment' && second !== '') {
+    const row = form.environment.findIndex((item) => item.name === second);
+    return row < 0 ? 'environment' : `environment.${row}.${/^[A-Za-z_]\w*$/.test(second) ? 'value' : 'name'}`;
+  }
+  if (first === 'constraints' && second !== '') return `constraints.${second}.text`;
+  return ownFields.has(first) ? first : 'rest';
+}
+
+const numberOrText = (text: string): number | string => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text);
+
+/** What the form says, not judged yet except for what cannot be written as a request (an open quote, a broken constraint). */
+export function formToRequest(form: JobForm): Result<JobRequest> {
+  const command = parseCommandText(form.command);
+  if (!command.ok) return command;
+  const constraints: NonNullable<JobRequest['constraints']> = [];
+  for (const [row, wish] of form.constraints.entries()) {
+    if (wish.text.trim() === '') continue;
+    const read = textToConstraint(wish.text, wish.preferred ? 'PREFERRED' : 'REQUIRED');
+    if (!read.ok) {
+      const first = read.refusal.fields[0];
+      return refuse('INVALID_ARGUMENT', read.refusal.message, [
+        { field: `constraints.${row}`, value: wish.text, expected: first?.expected ?? read.refusal.message },
+      ]);
+    }
+    constraints.push(read.value);
+  }
+  const environment: Record<string, string> = {};
+  for (const row of form.environment)
+    if (row.name !== '' || row.value !== '') environment[row.name] = row.value;
+  const request: JobRequest = {
+    ...form.rest,
+    command: [...command.value.command],
+    workingDirectory: form.workingDirectory.trim(),
+  };
+  for (const field of plainFields) {
+    const text = form[field].trim();
+    if (text !== '') Object.assign(request, { [field]: field === 'name' ? text : numberOrText(text) });
+  }
+  if (form.priority !== '') request.priority = form.priority;
+  if (constraints.length > 0) request.constraints = constraints;
+  const extras = form.extras.split(/[\s,]+/).filter((extra) => extra !== '');
+  if (extras.length > 0) request.extras = extras;
+  const merged = { ...request, ...command.value.request };
+  const variables = { ...environment, ...command.value.request.environment };
+  if (Object.keys(variables).length > 0) merged.environment = variables;
+  return ok(merged);
+}
+
+/** The form for a request. Text of any kind is taken: what is wrong shows beside its field. */
+export function requestToForm(request: JobRequest): JobForm {
+  const text = (value: unknown): string =>
+    typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  const { gpu } = request;
+  const rest = Object.fromEntries(Object.entries(request).filter(([field]) => !ownFields.has(field)));
+  return {
+    ...emptyForm,
+    command: joinWords(request.command),
+    workingDirectory: request.workingDirectory,
+    gpu:
+      typeof gpu === 'object'
+        ? `${gpu.variant ?? ''}${typeof gpu.variant === 'string' ? 'x' : ''}${gpu.count}`
+        : text(gpu),
+    cpu: text(request.cpu),
+    memory: text(request.memory),
+    name: text(request.name),
+    replicas: text(request.replicas),
+    maxRetries: text(request.maxRetries),
+    timeout: text(request.timeout),
+    schedulingTimeout: text(request.schedulingTimeout),
+    priority: typeof request.priority === 'string' ? request.priority.toUpperCase() : '',
+    environment: Object.entries(request.environment ?? {}).map(([name, value]) => ({ name, value })),
+    constraints: (request.constraints ?? []).map((wish) => ({
+      text: constraintToText({ key: wish.key, op: wish.op, values: wish.values ?? [] }),
+      preferred: wish.mode === 'PREFERRED',
+    })),
+    extras: (request.extras ?? []).join(', '),
+    rest,
+  };
+}
+
+/** The form after its command was read: flags of a pasted `irisctl job run` line and leading variables go into their fields. */
+export function spreadCommand(form: JobForm): JobForm | null {
+  const read = parseCommandText(form.command);
+  if (!read.ok || Object.keys(read.value.request).length + (read.value.isRunCommand ? 1 : 0) === 0)
+    return null;
+  const before = formToRequest({ ...form, command: '' });
+  if (!before.ok) return null;
+  const environment = { ...before.value.environment, ...read.value.request.environment };
+  return requestToForm({
+    ...before.value,
+    ...read.value.request,
+    ...(Object.keys(environment).length > 0 ? { environment } : {}),
+    command: [...read.value.command],
+  });
+}
+
+/** Every wrong field of the form by the contract's own schema; empty when it can be submitted. */
+export function formErrors(form: JobForm): readonly FieldError[] {
+  const request = formToRequest(form);
+  if (!request.ok) return request.refusal.fields;
+  const parsed = parseJobRequest(request.value);
+  return parsed.ok ? [] : parsed.refusal.fields;
+}
+
+/** A draft as it was kept; null when it is of another shape. */
+export function readDraft(text: string | null): JobForm | null {
+  if (text === null) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null) return null;
+    const known = new Map<string, unknown>(Object.entries(value));
+    const form: JobForm = { ...emptyForm };
+    for (const field of [...plainFields, 'command', 'workingDirectory', 'priority', 'extras'] as const) {
+      const kept = known.get(field);
+      if (typeof kept !== 'string') return null;
+      form[field] = kept;
+    }
+    form.environment = rows(known.get('environment')).map((row) => ({
+      name: textOf(row.get('name')),
+      value: textOf(row.get('value')),
+    }));
+    form.constraints = rows(known.get('constraints')).map((row) => ({
+      text: textOf(row.get('text')),
+      preferred: row.get('preferred') === true,
+    }));
+    const rest = known.get('rest');
+    if (typeof rest === 'object' && rest !== null && jobRequestSchema.partial().safeParse(rest).success) {
+      form.rest = { ...rest };
+    }
+    return form;
+  } catch {
+    return null;
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+function rows(value: unknown): Map<string, unknown>[] {
+  return Array.isArray(value)
+    ? value.flatMap((row: unknown) =>
+        typeof row === 'object' && row !== null ? [new Map<string, unknown>(Object.entries(row))] : [],
+      )
+    : [];
+}

@@ -1,0 +1,159 @@
+/** The fields most jobs need: command, folder, GPUs, cores, memory, with what is free beside each. */
+import { Button, Textarea, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { Icon } from '../../components/icon.js';
+import { useToast } from '../../components/toasts.js';
+import { joinWords, parseCommandText } from '../../../core/contract/job-text.js';
+import type { MachineView } from '../../../core/contract/views.js';
+import { asRefusal, useTopic } from '../../state/hooks.js';
+import { useDesktop } from '../../state/desktop-context.js';
+import { newJob as words } from '../../strings/new-job.js';
+import { spreadCommand } from './form-model.js';
+import type { JobFormControl } from './use-job-form.js';
+import styles from './new-job.module.css';
+
+export interface MainFieldsProps {
+  readonly form: JobFormControl;
+}
+
+const sum = (machines: readonly MachineView[], of: (machine: MachineView) => number): number =>
+  machines.reduce((total, machine) => total + of(machine), 0);
+
+export function MainFields({ form }: MainFieldsProps) {
+  const { bridge } = useDesktop();
+  const toast = useToast();
+  const [unused, setUnused] = useState<readonly string[]>([]);
+  const overview = useTopic('overview', {});
+  const machines =
+    overview.kind === 'live' ? overview.value.machines.filter((machine) => machine.state !== 'DEAD') : null;
+  const { command } = form.values;
+  const read = parseCommandText(command);
+  const shellOnly = read.ok ? read.value.shellOnly : [];
+
+  const spread = (text: string) => {
+    const now = { ...form.values, command: text };
+    const next = spreadCommand(now);
+    if (next === null) return;
+    const pasted = parseCommandText(now.command);
+    setUnused(pasted.ok ? pasted.value.unused : []);
+    form.fill(next);
+    toast({ tone: 'info', text: words.flagsRead });
+  };
+  const pick = async () => {
+    try {
+      const folder = form.values.workingDirectory;
+      const picked = await bridge.pickFolder(folder === '' ? undefined : folder);
+      if (picked !== null) {
+        form.set({ workingDirectory: picked });
+      }
+    } catch (error) {
+      toast({ tone: 'error', text: words.pickFailed(asRefusal(error).message) });
+    }
+  };
+  const field = form.text('command');
+  return (
+    <>
+      <div>
+        <Textarea
+          label={words.command}
+          description={words.commandHint}
+          placeholder={words.commandExample}
+          classNames={{ input: 'iris-mono' }}
+          autosize
+          minRows={2}
+          maxRows={12}
+          spellCheck={false}
+          data-autofocus
+          {...field}
+          onBlur={(event) => {
+            field.onBlur();
+            spread(event.currentTarget.value);
+          }}
+          onPaste={(event) => {
+            const area = event.currentTarget;
+            // The field holds the pasted text only after this event.
+            setTimeout(() => {
+              spread(area.value);
+            });
+          }}
+        />
+        {shellOnly.length === 0 ? null : (
+          <div className={styles['note']}>
+            <Icon name="info" size={14} />
+            <span>{words.shellOnly(shellOnly.join(' '))}</span>
+            <Button
+              variant="subtle"
+              size="compact-xs"
+              onClick={() => {
+                form.set({ command: joinWords(['sh', '-c', command.trim()]) });
+              }}
+            >
+              {words.wrapInShell}
+            </Button>
+          </div>
+        )}
+        {unused.length === 0 ? null : <div className={styles['note']}>{words.unused(unused.join(', '))}</div>}
+      </div>
+      <div className={styles['folder']}>
+        <TextInput
+          label={words.folder}
+          placeholder={words.folderExample}
+          classNames={{ input: 'iris-mono' }}
+          spellCheck={false}
+          {...form.text('workingDirectory')}
+        />
+        <Button variant="default" leftSection={<Icon name="folder" size={14} />} onClick={() => void pick()}>
+          {words.pick}
+        </Button>
+      </div>
+      <div className={styles['three']}>
+        <TextInput
+          label={words.gpu}
+          description={
+            machines === null
+              ? ' '
+              : words.freeGpus(
+                  freeGpus(machines),
+                  sum(machines, (machine) => machine.gpus.length),
+                )
+          }
+          placeholder={words.gpuExample}
+          {...form.text('gpu')}
+        />
+        <TextInput
+          label={words.cpu}
+          description={
+            machines === null
+              ? ' '
+              : words.freeCores(
+                  sum(machines, (machine) => machine.cpuMillicoresFree) / 1000,
+                  sum(machines, (machine) => machine.cpuMillicoresTotal) / 1000,
+                )
+          }
+          placeholder={words.cpuExample}
+          {...form.text('cpu')}
+        />
+        <TextInput
+          label={words.memory}
+          description={
+            machines === null
+              ? ' '
+              : words.freeMemory(
+                  sum(machines, (machine) => machine.memoryFreeForJobsBytes),
+                  sum(machines, (machine) => machine.memoryTotalBytes),
+                )
+          }
+          placeholder={words.memoryExample}
+          {...form.text('memory')}
+        />
+      </div>
+    </>
+  );
+}
+
+function freeGpus(machines: readonly MachineView[]): number {
+  return sum(
+    machines,
+    (machine) => machine.gpus.filter((gpu) => gpu.heldBy === null && !gpu.busyByOthers).length,
+  );
+}

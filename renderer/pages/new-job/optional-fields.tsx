@@ -1,0 +1,204 @@
+/** What most jobs leave alone, folded until wanted. */
+import { ActionIcon, Button, Checkbox, Select, TextInput } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Icon } from '../../components/icon.js';
+import { newJob as words } from '../../strings/new-job.js';
+import type { JobForm } from './form-model.js';
+import styles from './new-job.module.css';
+import type { JobFormControl } from './use-job-form.js';
+
+export interface OptionalFieldsProps {
+  readonly form: JobFormControl;
+}
+
+function Section({
+  title,
+  open,
+  children,
+}: {
+  readonly title: string;
+  readonly open: boolean;
+  readonly children: ReactNode;
+}) {
+  return (
+    <details className={styles['section']} open={open}>
+      <summary>{title}</summary>
+      <div>{children}</div>
+    </details>
+  );
+}
+
+const bands = [
+  { value: '', label: words.bandDefault },
+  { value: 'PRODUCTION', label: words.production },
+  { value: 'INTERACTIVE', label: words.interactive },
+  { value: 'BATCH', label: words.batch },
+  { value: 'SYSTEM', label: words.system },
+];
+
+export function OptionalFields({ form }: OptionalFieldsProps) {
+  const { values, errorOf } = form;
+  const setVariable = (index: number, change: Partial<JobForm['environment'][number]>) => {
+    form.set({
+      environment: values.environment.map((row, at) => (at === index ? { ...row, ...change } : row)),
+    });
+  };
+  const setWish = (index: number, change: Partial<JobForm['constraints'][number]>) => {
+    form.set({
+      constraints: values.constraints.map((row, at) => (at === index ? { ...row, ...change } : row)),
+    });
+  };
+  const wrong = (prefix: string) => errorOf(prefix) !== null;
+  return (
+    <>
+      <Section title={words.environment} open={values.environment.length > 0}>
+        {values.environment.map((row, index) => (
+          <div key={index} className={styles['row']}>
+            <TextInput
+              aria-label={words.variableName(index + 1)}
+              classNames={{ input: 'iris-mono' }}
+              placeholder="NAME"
+              error={errorOf(`environment.${index}.name`)}
+              value={row.name}
+              onChange={(event) => {
+                setVariable(index, { name: event.currentTarget.value });
+              }}
+              onBlur={() => {
+                form.touch(`environment.${index}.name`);
+              }}
+            />
+            <TextInput
+              aria-label={words.variableValue(index + 1)}
+              classNames={{ input: 'iris-mono' }}
+              error={errorOf(`environment.${index}.value`)}
+              value={row.value}
+              onChange={(event) => {
+                setVariable(index, { value: event.currentTarget.value });
+              }}
+              onBlur={() => {
+                form.touch(`environment.${index}.value`);
+              }}
+            />
+            <ActionIcon
+              aria-label={words.removeRow(index + 1)}
+              onClick={() => {
+                form.set({ environment: values.environment.filter((_row, at) => at !== index) });
+              }}
+            >
+              <Icon name="cross" size={14} />
+            </ActionIcon>
+          </div>
+        ))}
+        <div>
+          <Button
+            variant="subtle"
+            leftSection={<Icon name="plus" size={14} />}
+            onClick={() => {
+              form.set({ environment: [...values.environment, { name: '', value: '' }] });
+            }}
+          >
+            {words.addVariable}
+          </Button>
+        </div>
+      </Section>
+      <Section
+        title={words.limits}
+        open={
+          [values.replicas, values.maxRetries, values.timeout, values.schedulingTimeout].some(
+            (text) => text !== '',
+          ) || ['replicas', 'maxRetries', 'timeout', 'schedulingTimeout'].some(wrong)
+        }
+      >
+        <div className={styles['two']}>
+          <TextInput
+            label={words.replicas}
+            description={words.replicasHint}
+            placeholder="1"
+            {...form.text('replicas')}
+          />
+          <TextInput
+            label={words.maxRetries}
+            description={' '}
+            placeholder="0"
+            {...form.text('maxRetries')}
+          />
+          <TextInput label={words.timeout} placeholder={words.timeoutExample} {...form.text('timeout')} />
+          <TextInput
+            label={words.schedulingTimeout}
+            placeholder={words.timeoutExample}
+            {...form.text('schedulingTimeout')}
+          />
+        </div>
+      </Section>
+      <Section
+        title={words.priorityAndName}
+        open={values.priority !== '' || values.name !== '' || wrong('priority') || wrong('name')}
+      >
+        <div className={styles['two']}>
+          <Select
+            label={words.priority}
+            data={bands}
+            allowDeselect={false}
+            value={values.priority === 'INHERIT' ? '' : values.priority}
+            error={errorOf('priority')}
+            onChange={(value) => {
+              form.set({ priority: value ?? '' });
+            }}
+          />
+          <TextInput label={words.name} placeholder={words.nameExample} {...form.text('name')} />
+        </div>
+      </Section>
+      <Section
+        title={words.constraints}
+        open={
+          values.constraints.length > 0 || values.extras !== '' || wrong('constraints') || wrong('extras')
+        }
+      >
+        {values.constraints.map((row, index) => (
+          <div key={index} className={styles['row']}>
+            <TextInput
+              aria-label={words.constraint(index + 1)}
+              classNames={{ input: 'iris-mono' }}
+              placeholder={words.constraintExample}
+              error={errorOf(`constraints.${index}.text`)}
+              value={row.text}
+              onChange={(event) => {
+                setWish(index, { text: event.currentTarget.value });
+              }}
+              onBlur={() => {
+                form.touch(`constraints.${index}.text`);
+              }}
+            />
+            <Checkbox
+              label={words.preferred}
+              checked={row.preferred}
+              onChange={(event) => {
+                setWish(index, { preferred: event.currentTarget.checked });
+              }}
+            />
+            <ActionIcon
+              aria-label={words.removeRow(index + 1)}
+              onClick={() => {
+                form.set({ constraints: values.constraints.filter((_row, at) => at !== index) });
+              }}
+            >
+              <Icon name="cross" size={14} />
+            </ActionIcon>
+          </div>
+        ))}
+        <div>
+          <Button
+            variant="subtle"
+            leftSection={<Icon name="plus" size={14} />}
+            onClick={() => {
+              form.set({ constraints: [...values.constraints, { text: '', preferred: false }] });
+            }}
+          >
+            {words.addConstraint}
+          </Button>
+        </div>
+        <TextInput label={words.extras} placeholder={words.extrasExample} {...form.text('extras')} />
+      </Section>
+    </>
+  );
+}
