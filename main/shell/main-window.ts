@@ -47,6 +47,8 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
   let listening = false;
   let kept: DesktopCommand[] = [];
   let crashes: number[] = [];
+  /** Keeps the place at once: a window that is destroyed is not closed, and tells nobody. */
+  let keepPlaceNow = (): void => undefined;
 
   function open(show: boolean): BrowserWindow {
     const place = validPlace(
@@ -115,6 +117,7 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
       // The normal bounds: leaving the maximised state should give the size from before it.
       options.rememberPlace({ ...made.getNormalBounds(), maximized: made.isMaximized() });
     };
+    keepPlaceNow = keepPlace;
     const keepPlaceSoon = () => {
       clearTimeout(timer);
       timer = setTimeout(keepPlace, keepPlaceAfterMs);
@@ -205,6 +208,7 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
     browserWindow: () => window,
     destroy() {
       nativeTheme.off('updated', onTheme);
+      keepPlaceNow();
       window?.destroy();
       window = null;
     },

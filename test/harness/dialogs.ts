@@ -13,7 +13,7 @@ export async function answerDialogs(app: ElectronApplication, button: string): P
       const response = options.buttons.indexOf(wanted);
       if (response === -1) throw new Error(`no button ${wanted} among ${options.buttons.join(', ')}`);
       return Promise.resolve({ response, checkboxChecked: false });
-    }) as typeof dialog.showMessageBox;
+    });
   }, button);
 }
 

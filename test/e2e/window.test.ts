@@ -1,0 +1,96 @@
+/** The window as a person meets it: first start, keys, themes, accessibility. */
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, launchDesktop, submit, test } from '../harness/electron.js';
+
+test('the first start shows the jobs page, connected, on an empty profile', async ({ root }) => {
+  const startedAt = Date.now();
+  const desktop = await launchDesktop(root);
+  await expect(desktop.page.getByRole('heading', { name: 'Jobs' })).toBeVisible();
+  await expect(desktop.page.getByText('Healthy')).toBeVisible();
+  const ms = Date.now() - startedAt;
+  test.info().annotations.push({ type: 'first start to a connected page', description: `${ms} ms` });
+  expect(ms).toBeLessThan(20_000);
+  expect(await desktop.page.title()).toContain('Iris Desktop');
+  await desktop.quit();
+  expect(desktop.faults).toEqual([]);
+});
+
+test('everything on the way is reached by keys', async ({ desktop }) => {
+  const { page } = desktop;
+  await expect(page.getByText('Healthy')).toBeVisible();
+  await page.keyboard.press('n');
+  await expect.poll(() => page.url()).toContain('#/new');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.url()).toContain('#/jobs');
+  await page.keyboard.press('g');
+  await page.keyboard.press('o');
+  await expect.poll(() => page.url()).toContain('#/overview');
+  await page.keyboard.press('Control+k');
+  await expect(page.getByPlaceholder('Type an action, a page or a job')).toBeFocused();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
+});
+
+test('the size and place of the window are remembered', async ({ root }) => {
+  const first = await launchDesktop(root);
+  await first.app.evaluate(({ BrowserWindow }) => {
+    BrowserWindow.getAllWindows()[0]?.setBounds({ x: 40, y: 30, width: 1000, height: 700 });
+  });
+  await expect.poll(() => boundsOf(first)).toMatchObject({ width: 1000, height: 700 });
+  await first.quit();
+  const second = await launchDesktop(root);
+  await expect.poll(() => boundsOf(second)).toMatchObject({ x: 40, y: 30, width: 1000, height: 700 });
+  await second.quit();
+});
+
+for (const theme of ['light', 'dark'] as const) {
+  test(`no page breaks a rule of accessibility (${theme})`, async ({ desktop }) => {
+    const { page } = desktop;
+    const client = await desktop.client();
+    const jobId = await submit(client, 'to-look-at', 'echo hello; echo oops >&2; exit 2');
+    await client.until('job', { jobId }, (value) => stateOf(value) === 'FAILED');
+    client.close();
+    await page.evaluate(
+      (wanted) =>
+        (
+          window as unknown as { irisDesktop: { setSettings(change: object): Promise<unknown> } }
+        ).irisDesktop.setSettings({ theme: wanted }),
+      theme,
+    );
+    await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', theme);
+    for (const [hash, ready] of [
+      ['#/jobs', page.getByText('to-look-at').first()],
+      ['#/overview', page.getByRole('heading', { name: 'Overview' })],
+      ['#/new', page.getByRole('heading', { name: 'New job' })],
+      [`#/job/${encodeURIComponent(jobId)}`, page.getByText('to-look-at').first()],
+    ] as const) {
+      await page.evaluate((target) => {
+        window.location.hash = target;
+      }, hash);
+      await expect(ready).toBeVisible();
+      expect(await accessibilityFaults(page), hash).toEqual([]);
+    }
+  });
+}
+
+async function accessibilityFaults(page: Page): Promise<readonly string[]> {
+  // Legacy mode stays in this page: there is no second window to be had.
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
+  return violations.map(
+    (found) =>
+      `${found.id}: ${found.help}: ${found.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`,
+  );
+}
+
+async function boundsOf(
+  desktop: Awaited<ReturnType<typeof launchDesktop>>,
+): Promise<Electron.Rectangle | undefined> {
+  return desktop.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds());
+}
+
+function stateOf(value: unknown): string {
+  return (value as { summary: { state: string } }).summary.state;
+}
