@@ -18,10 +18,6 @@ export function RelativeTime({ atMs, long = false }: RelativeTimeProps) {
   );
 }
 
-export function Duration({ ms }: { readonly ms: number }) {
-  return <span>{formatDuration(ms)}</span>;
-}
-
 /** Time since something started, growing. */
 export function RunningFor({ startedAtMs }: { readonly startedAtMs: number }) {
   const text = useTimeText((now) => formatDuration(Math.floor(Math.max(0, now - startedAtMs) / 1000) * 1000));
