@@ -24,7 +24,7 @@ export const jobDefaults = {
 } as const;
 
 /** One path part: no slash, not blank, no control characters; kept in its case, compared in lower case. */
-export const namePattern = /^[^/\p{Cc}]+$/u;
+export const namePattern = /^[^/\p{Cc}\p{Cs}]+$/u;
 export const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 export const portName = /^[a-z][a-z0-9_-]*$/i;
 export const signalNames = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;

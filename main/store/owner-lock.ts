@@ -88,6 +88,6 @@ function ownedMessage(folder: string): string {
   const who =
     owner === null
       ? 'another host'
-      : `the ${owner.host} host with process id ${owner.pid} (version ${owner.version}, started at ${owner.startTime})`;
+      : `the ${owner.host} host with process id ${owner.pid} (version ${owner.version})`;
   return `The data folder ${folder} is in use by ${who}. Attach to it, stop it, or choose another folder.`;
 }
