@@ -97,7 +97,7 @@ function runInFront(command, env, quiet) {
  */
 function dropNoise(stream) {
   const noise =
-    /^dbus-daemon\[|ERROR:(bus|object_proxy|viz_main_impl|gpu_process_host|command_buffer_proxy_impl)\.cc/;
+    /^dbus-daemon\[|^X connection to|ERROR:(bus|object_proxy|viz_main_impl|gpu_process_host|command_buffer_proxy_impl)\.cc/;
   let pending = '';
   stream.on('data', (chunk) => {
     const lines = (pending + String(chunk)).split('\n');

@@ -21,19 +21,18 @@ export function run(program, args, options = {}) {
       detached: options.timeoutMs !== undefined && process.platform !== 'win32',
     });
     let output = '';
-    let pending = '';
     let timedOut = false;
-    const take = (/** @type {Buffer} */ chunk) => {
+    /** Ends of lines that are not whole yet, one a stream. @type {Map<unknown, string>} */
+    const pending = new Map();
+    const take = (/** @type {unknown} */ stream, /** @type {Buffer} */ chunk) => {
       const text = chunk.toString('utf8');
       output = (output + text).slice(-tailBytes);
       if (!options.onLine) return;
-      pending += text;
-      const lines = pending.split(/\r?\n|\r/);
-      pending = lines.pop() ?? '';
+      const lines = ((pending.get(stream) ?? '') + text).split(/\r?\n|\r/);
+      pending.set(stream, lines.pop() ?? '');
       for (const line of lines) options.onLine(line);
     };
-    child.stdout?.on('data', take);
-    child.stderr?.on('data', take);
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => take(stream, chunk));
     const end = (/** @type {NodeJS.Signals} */ signal) => {
       try {
         if (process.platform === 'win32' || child.pid === undefined) child.kill(signal);
@@ -59,7 +58,7 @@ export function run(program, args, options = {}) {
     });
     child.on('close', (code, signal) => {
       timers.forEach((timer) => clearTimeout(timer));
-      if (pending !== '' && options.onLine) options.onLine(pending);
+      for (const line of pending.values()) if (line !== '') options.onLine?.(line);
       resolve({ code: code ?? 128 + signalNumber(signal), output, timedOut });
     });
   });
