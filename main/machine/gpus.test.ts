@@ -1,0 +1,54 @@
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { expect, test } from 'vitest';
+import { createGpuReader } from './gpus.js';
+import { fuseMountType, networkFileSystem } from './file-system.js';
+
+const fixture = (name: string) => path.resolve(import.meta.dirname, '../../test/fixtures/nvidia-smi', name);
+const nowMs = () => Date.now();
+const nobody = () => false;
+
+test('a machine without the tool has no cards and says why', async () => {
+  const reader = createGpuReader({ nowMs, command: 'no-such-nvidia-smi' });
+  expect(await reader.read(nobody)).toEqual({ gpus: [], note: 'nvidia-smi is not installed' });
+});
+
+test('a card is busy by others when a process that computes is not ours', async () => {
+  const reader = createGpuReader({
+    nowMs,
+    command: 'cat',
+    args: [fixture('rtx-4000-sff-ada-schema-v13.xml')],
+  });
+  const [card] = (await reader.read(nobody)).gpus;
+  expect(card).toMatchObject({ variant: 'rtx-4000-sff-ada', busyByOthers: true });
+  expect((await reader.read(() => true)).gpus[0]?.busyByOthers).toBe(false);
+});
+
+test('a desktop that only draws leaves its card free', async () => {
+  const reader = createGpuReader({
+    nowMs,
+    command: 'cat',
+    args: [fixture('rtx-3080-wddm-long-process-names.xml')],
+  });
+  expect((await reader.read(nobody)).gpus[0]?.busyByOthers).toBe(false);
+});
+
+test('a tool that never answers is given up in time', async () => {
+  const reader = createGpuReader({
+    nowMs,
+    command: 'sh',
+    args: ['-c', 'trap "" TERM; while :; do sleep 0.05; done'],
+    timeoutMs: 200,
+  });
+  const begin = performance.now();
+  const reading = await reader.read(nobody);
+  expect(performance.now() - begin).toBeLessThan(5000);
+  expect(reading.note).toBe('nvidia-smi did not answer within 0.2 s');
+});
+
+test('a local path is no network file system; the type of a mount is that of the longest mount point', () => {
+  expect(networkFileSystem('/')).toBeNull();
+  const mounts = '1 0 0:1 / / rw - ext4 /dev/a rw\n2 1 0:2 / /mnt/my\\040lab rw - fuse.sshfs host:/ rw\n';
+  expect(fuseMountType('/mnt/my lab/x', mounts)).toBe('fuse.sshfs');
+  expect(fuseMountType('/mnt/mine', mounts)).toBe('ext4');
+});
