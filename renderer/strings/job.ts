@@ -89,12 +89,11 @@ export const job = {
   copy: 'Copy',
   backToJobs: 'Show all jobs',
   // State in one sentence
-  runsFor: 'Running for',
+  runsFor: 'for',
   runsOn: (where: string): string => `on ${where}`,
   submittedAgo: 'submitted',
   waits: 'Waits.',
   after: (ms: number): string => `after ${formatDuration(ms)}`,
-  succeededAfter: (ms: number): string => `Succeeded after ${formatDuration(ms)}.`,
   endedAfter: (ms: number): string => `It ran ${formatDuration(ms)}.`,
   stopping: 'Stopping',
   whyWaits: 'Why it waits',
@@ -218,5 +217,5 @@ export const endings = {
   crashed: 'It crashed in compiled code. The last lines of the log may name the library.',
   aborted: 'It stopped itself after an internal check failed. The last lines of the log say which.',
   arguments: 'Exit code 2 often means wrong arguments. Check the command.',
-  readLog: 'The last lines above usually name the cause.',
+  readLog: 'The end of the log usually names the cause.',
 } as const;

@@ -228,8 +228,8 @@ function isErrorRow(terminal: Terminal, row: number): boolean {
   for (let column = 0; column < line.length; column += 1) {
     const cell = line.getCell(column);
     if (cell === undefined) return false;
-    if (cell.isBgPalette() && cell.getBgColor() === errorMarkColor) return true;
-    if (cell.getChars().trim() !== '') return false;
+    // Erased cells keep the colour in force; only a cell with text says whose row it is.
+    if (cell.getChars().trim() !== '') return cell.isBgPalette() && cell.getBgColor() === errorMarkColor;
   }
   return false;
 }

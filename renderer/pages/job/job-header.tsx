@@ -135,7 +135,7 @@ function StateSentence({ summary }: { readonly summary: JobSummary }) {
         </>
       );
     case 'SUCCEEDED':
-      return <>{ranMs === null ? '' : words.succeededAfter(ranMs)}</>;
+      return <>{ranMs === null ? '' : words.endedAfter(ranMs)}</>;
     default:
       return (
         <>

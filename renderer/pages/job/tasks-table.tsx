@@ -104,17 +104,20 @@ function TaskRow({ task, position, opened, onToggle, onShowLog }: TaskRowProps) 
     <>
       <div role="row" aria-rowindex={position} className={styles['row']}>
         <span role="cell" className={styles['task']}>
-          <ActionIcon
-            size={22}
-            aria-label={opened ? words.hideAttempts(task.index) : words.showAttempts(task.index)}
-            aria-expanded={opened}
-            disabled={task.attempts.length === 0}
-            onClick={() => {
-              onToggle(task.index);
-            }}
-          >
-            <Icon name={opened && task.attempts.length > 0 ? 'chevron-down' : 'chevron-right'} size={14} />
-          </ActionIcon>
+          {task.attempts.length === 0 ? (
+            <span className={styles['noToggle']} />
+          ) : (
+            <ActionIcon
+              size={22}
+              aria-label={opened ? words.hideAttempts(task.index) : words.showAttempts(task.index)}
+              aria-expanded={opened}
+              onClick={() => {
+                onToggle(task.index);
+              }}
+            >
+              <Icon name={opened ? 'chevron-down' : 'chevron-right'} size={14} />
+            </ActionIcon>
+          )}
           {task.index}
         </span>
         <span role="cell">

@@ -18,6 +18,22 @@ export interface CheckPanelProps {
   readonly blank: boolean;
 }
 
+/** The field's label in the form; its name in YAML for the rest. */
+const labels: Readonly<Record<string, string>> = {
+  command: words.command,
+  workingDirectory: words.folder,
+  gpu: words.gpu,
+  cpu: words.cpu,
+  memory: words.memory,
+  name: words.name,
+  replicas: words.replicas,
+  maxRetries: words.maxRetries,
+  timeout: words.timeout,
+  schedulingTimeout: words.schedulingTimeout,
+  priority: words.priority,
+};
+const labelOf = (field: string): string => labels[field] ?? field;
+
 const looks: Readonly<
   Record<string, { readonly icon: IconName; readonly title: string; readonly tone: string }>
 > = {
@@ -60,7 +76,7 @@ function Verdict({ check, wrong, blank }: Pick<CheckPanelProps, 'check' | 'wrong
         <ul className={styles['wrong']}>
           {wrong.map((field) => (
             <li key={`${field.field} ${field.expected}`}>
-              <strong>{field.field}</strong> {words.fieldError(field.value, field.expected)}
+              <strong>{labelOf(field.field)}</strong> {words.fieldError(field.value, field.expected)}
             </li>
           ))}
         </ul>

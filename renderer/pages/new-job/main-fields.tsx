@@ -63,7 +63,7 @@ export function MainFields({ form }: MainFieldsProps) {
           minRows={2}
           maxRows={12}
           spellCheck={false}
-          data-autofocus
+          autoFocus
           {...field}
           onBlur={(event) => {
             field.onBlur();

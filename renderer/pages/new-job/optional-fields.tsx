@@ -50,7 +50,7 @@ export function OptionalFields({ form }: OptionalFieldsProps) {
   };
   const wrong = (prefix: string) => errorOf(prefix) !== null;
   return (
-    <>
+    <div>
       <Section title={words.environment} open={values.environment.length > 0}>
         {values.environment.map((row, index) => (
           <div key={index} className={styles['row']}>
@@ -199,6 +199,6 @@ export function OptionalFields({ form }: OptionalFieldsProps) {
         </div>
         <TextInput label={words.extras} placeholder={words.extrasExample} {...form.text('extras')} />
       </Section>
-    </>
+    </div>
   );
 }

@@ -7,7 +7,7 @@ import { newJob as words } from '../../strings/new-job.js';
 import { requestToForm, type JobForm } from './form-model.js';
 import styles from './new-job.module.css';
 
-const mostRecent = 5;
+const mostRecent = 4;
 
 export function RecentJobs({ onFill }: { readonly onFill: (form: JobForm) => void }) {
   const host = useHost();
