@@ -88,10 +88,7 @@ export class ProcessRuntime {
         entry.overMemory = true;
         this.ending.endProcesses(entry, 'SIGKILL', () => 0);
       },
-      warn: (observation) => {
-        options.log.warn(observation.cause?.message ?? 'Memory is running short', { uid: observation.uid });
-        this.reporter.progress(observation);
-      },
+      warn: (observation) => this.reporter.progress(observation),
       isHeld: () => options.groups.memory !== null,
       onFault: (error) => options.log.error('Memory could not be measured', { error: messageOf(error) }),
       ...(options.memorySampleMs === undefined ? {} : { everyMs: options.memorySampleMs }),
