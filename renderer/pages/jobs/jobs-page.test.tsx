@@ -163,7 +163,7 @@ describe('Jobs page', () => {
     const { host } = show({ jobs: 2000 });
     await loaded();
     const before = rowOf('eval-mmlu');
-    const untouched = rowOf('lr-sweep');
+    const untouched = rowOf('plot-figures');
     const html = untouched.innerHTML;
     host.change('/anna/eval-mmlu', {
       state: 'SUCCEEDED',
@@ -173,7 +173,7 @@ describe('Jobs page', () => {
     host.publish();
     await within(rowOf('eval-mmlu')).findByText('Succeeded');
     expect(rowOf('eval-mmlu')).toBe(before);
-    expect(rowOf('lr-sweep').innerHTML).toBe(html);
+    expect(rowOf('plot-figures').innerHTML).toBe(html);
     expect(host.callsOf('job.list')).toHaveLength(1);
   });
 

@@ -13,10 +13,13 @@ import styles from './job-lines.module.css';
 /** What the last column shows: how long it has run, since when it waits, or when it ended. */
 export type TimeColumn = 'run' | 'age' | 'end';
 
+/** As many as the controller gives of each list. */
+const mostShown = 20;
+
 export interface JobLinesProps {
   readonly title: string;
   readonly rows: readonly JobSummary[];
-  /** How many there are in all; null when that says nothing. */
+  /** How many there are, children included: said when the list is cut. Null when that says nothing. */
   readonly count: number | null;
   readonly query: string;
   readonly all: string;
@@ -30,8 +33,10 @@ export function JobLines({ title, rows, count, query, all, empty, time }: JobLin
       <div className={styles['head']}>
         <h2>
           {title}
-          {count === null || count === 0 ? null : (
-            <span className={styles['count']}>{words.count(count)}</span>
+          {rows.length === 0 || count === null ? null : (
+            <span className={styles['count']}>
+              {words.count(rows.length < mostShown ? rows.length : count)}
+            </span>
           )}
         </h2>
         {rows.length === 0 ? null : (
