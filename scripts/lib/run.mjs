@@ -1,5 +1,6 @@
 /** Running other programs from the scripts. */
 import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 
 /** The outcome of a program: its exit code (128 + n for a signal) and the end of what it printed. */
 const tailBytes = 16_000;
@@ -85,8 +86,9 @@ export function hasProgram(program) {
   return spawnSync(finder, [program], { stdio: 'ignore' }).status === 0;
 }
 
-/** True on a Linux whose C library is musl, where binaries built for glibc do not run. */
+/** True when this process runs on musl, where binaries built for glibc do not run: told by the loader mapped into it. */
 export function isMusl() {
-  const { header } = /** @type {{header: {glibcVersionRuntime?: string}}} */ (process.report.getReport());
-  return process.platform === 'linux' && !header.glibcVersionRuntime;
+  return (
+    process.platform === 'linux' && /\/ld-musl-[^/\s]*\.so/.test(readFileSync('/proc/self/maps', 'latin1'))
+  );
 }

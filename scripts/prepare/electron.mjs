@@ -1,12 +1,11 @@
 /** An Electron runtime: the electron package's own, else its download, else the fallback. The choice is kept in .runtime/runtime.json. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { request } from 'node:https';
 import { dirname, join, relative } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { cacheDir, localDir, nodeModules, root } from '../lib/paths.mjs';
 import { run } from '../lib/run.mjs';
 import { UserError, say } from '../lib/step.mjs';
-import { fallbackDir, fallbackPossible, fallbackVersion, prepareFallback } from './fallback-runtime.mjs';
+import { fallbackVersion } from './fallback-version.mjs';
 
 const choiceFile = join(localDir, 'runtime.json');
 const packageDir = join(nodeModules, 'electron');
@@ -35,6 +34,8 @@ export async function prepareElectron(note) {
   let executable = officialExecutable();
   if (executable === null && worthTrying()) executable = await download(note);
   if (executable !== null) return choose('official', executable, packageVersion());
+  // Loaded when needed: irisctl comes through here at each start.
+  const { fallbackDir, fallbackPossible, prepareFallback } = await import('./fallback-runtime.mjs');
   if (!fallbackPossible()) {
     throw new UserError(
       `Electron ${packageVersion()} could not be downloaded, and there is no other source of it for ${process.platform} ${process.arch}. ` +
@@ -114,7 +115,8 @@ async function download(note) {
 }
 
 /** Whether a host answers a request within a few seconds. @param {string} host @returns {Promise<boolean>} */
-function answers(host) {
+async function answers(host) {
+  const { request } = await import('node:https');
   return new Promise((resolve) => {
     const asked = request({ host, method: 'HEAD', path: '/', timeout: 5000, agent: false }, (response) => {
       response.destroy();

