@@ -7,13 +7,13 @@ export async function answerDialogs(app: ElectronApplication, button: string): P
     const world = globalThis as unknown as { asked?: string[] };
     world.asked ??= [];
     const asked = world.asked;
-    dialog.showMessageBox = ((...given: unknown[]) => {
+    dialog.showMessageBox = (...given: unknown[]) => {
       const options = given.at(-1) as { message: string; detail?: string; buttons: string[] };
       asked.push(`${options.message} ${options.detail ?? ''}`);
       const response = options.buttons.indexOf(wanted);
       if (response === -1) throw new Error(`no button ${wanted} among ${options.buttons.join(', ')}`);
       return Promise.resolve({ response, checkboxChecked: false });
-    });
+    };
   }, button);
 }
 
