@@ -26,10 +26,11 @@ export interface SocketServer {
 /** Listens on `path`. The caller owns the data folder, so a socket file found there is a dead host's. */
 export async function listenOnSocket(path: string, open: SessionOpener): Promise<SocketServer> {
   if (process.platform !== 'win32') rmSync(path, { force: true });
-  const connections = new Set<net.Socket>();
+  /** Each with what sends the frames that still wait. */
+  const connections = new Map<net.Socket, () => void>();
   const server = net.createServer((socket) => {
-    connections.add(socket);
-    serve(socket, open, () => connections.delete(socket));
+    const flush = serve(socket, open, () => connections.delete(socket));
+    connections.set(socket, flush);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -43,12 +44,16 @@ export async function listenOnSocket(path: string, open: SessionOpener): Promise
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        for (const socket of connections) socket.end(() => socket.destroy());
+        for (const [socket, flush] of connections) {
+          // Answers and the reason of the end were given in this very turn: they leave first.
+          flush();
+          socket.end(() => socket.destroy());
+        }
       }),
   };
 }
 
-function serve(socket: net.Socket, open: SessionOpener, gone: () => void): void {
+function serve(socket: net.Socket, open: SessionOpener, gone: () => void): () => void {
   const decoder = new LineDecoder(maxFrameBytes);
   let ended = false;
   // Frames of one turn of the event loop leave in one write.
@@ -104,6 +109,7 @@ function serve(socket: net.Socket, open: SessionOpener, gone: () => void): void 
   socket.on('error', end);
   socket.on('close', end);
   socket.on('end', () => socket.end());
+  return flush;
 }
 
 function parse(line: string): unknown {
