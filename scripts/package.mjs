@@ -35,6 +35,9 @@ try {
       'electron-builder.yml',
       `--config.electronDist=${electronDist}`,
       `--config.electronVersion=${runtime.version}`,
+      ...(process.env.IRIS_PACKAGE_OUTPUT
+        ? [`--config.directories.output=${process.env.IRIS_PACKAGE_OUTPUT}`]
+        : []),
     ],
     {
       cwd: root,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { lintChecks, runChecks, typeChecks } from './checks.mjs';
 import { startDisplay } from './display.mjs';
 import { testUser } from './ordinary-user.mjs';
+import { checkPackage } from './package-check.mjs';
 import { nodeModules, root } from './paths.mjs';
 import { hasProgram, run } from './run.mjs';
 
@@ -36,6 +37,7 @@ export const stages = [
   })),
   { name: 'faults', timeoutMs: 8 * minute, run: (limit) => runVitest(['faults'], limit) },
   { name: 'e2e', timeoutMs: 8 * minute, run: runWindowTests },
+  { name: 'package', timeoutMs: 5 * minute, run: runPackageCheck },
   { name: 'accept', timeoutMs: 8 * minute, run: runAcceptance },
 ];
 
@@ -140,6 +142,15 @@ async function runWindowTests(timeoutMs) {
     display.stop();
     user.remove();
   }
+}
+
+/** @param {number} timeoutMs @returns {Promise<Counts>} */
+async function runPackageCheck(timeoutMs) {
+  if (process.platform !== 'linux') {
+    console.log('  SKIPPED  the package: it is checked on Linux');
+    return skipped();
+  }
+  return checkPackage(cleanEnv(), timeoutMs);
 }
 
 /** Pictures and traces of failures outlive the test user. @param {string} from */
