@@ -131,12 +131,17 @@ function spawnHost(
       cwd: home.folder,
       detached: true,
       stdio: ['ignore', log, log],
-      env: { ...environment, ...asNode },
+      env: { ...withoutTask(environment), ...asNode },
       windowsHide: true,
     });
   } finally {
     closeSync(log);
   }
+}
+
+/** A host started from inside a task is no part of it: with the attempt's name in its environment it would end with the task. */
+function withoutTask(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => name !== 'IRIS_ATTEMPT_UID'));
 }
 
 /** A connection; null when nobody answers yet, or the one who does is just leaving. */

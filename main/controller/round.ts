@@ -2,6 +2,7 @@
 import { ok, refusal, type Refusal, type Result } from '../../core/contract/errors.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
 import { isTerminalJobState } from '../../core/contract/states.js';
+import type { GpuView } from '../../core/contract/views.js';
 import { Draft, type ModelState } from '../../core/model/draft.js';
 import type { ChangeSet } from '../../core/model/entities.js';
 import {
@@ -175,7 +176,17 @@ function schedulingWorker(worker: WorkerObservation): SchedulingWorker {
     cpuMillicores: worker.cpuMillicores,
     memoryBytes: worker.memoryBytes,
     gpuNote: worker.gpuNote,
-    gpus: worker.gpus.map((gpu) => ({ ...gpu, usable: true })),
+    gpus: worker.gpus.map((gpu) => ({ ...gpu, usable: answers(gpu) })),
     attributes: worker.attributes,
   };
+}
+
+/** A card that gives no number at all, with a note saying why, is given to nobody; one that lacks some numbers works. */
+function answers(gpu: GpuView): boolean {
+  return (
+    gpu.note === null ||
+    gpu.memoryTotalBytes !== null ||
+    gpu.utilizationPercent !== null ||
+    gpu.temperatureCelsius !== null
+  );
 }

@@ -49,6 +49,17 @@ describe('starting a host', () => {
     expect(startedPids()).toEqual([connection.host.pid]);
   });
 
+  it('leaves the name of the task it was started from behind', async () => {
+    const connection = await startHost(home, program, {
+      ...environment('serve'),
+      IRIS_ATTEMPT_UID: 'feedfacefeedface',
+    });
+    connections.push(connection);
+    const variables = readFileSync(`/proc/${connection.host.pid}/environ`, 'latin1').split('\0');
+    expect(variables.some((text) => text.startsWith('STUB_MODE='))).toBe(true);
+    expect(variables.some((text) => text.startsWith('IRIS_ATTEMPT_UID='))).toBe(false);
+  });
+
   it('is safe when two start at once: both get the one that won', async () => {
     const [first, second] = await Promise.all([start('serve'), start('serve')]);
     expect(first.host.pid).toBe(second.host.pid);
