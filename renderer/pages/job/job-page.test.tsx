@@ -1,0 +1,127 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor } from '@testing-library/react';
+import { describe, expect, it } from 'vitest';
+import { currentRoute, jobRoute, navigate, useRoute } from '../../app/router.js';
+import { findViolations } from '../../../test/harness/axe.js';
+import { fakeAttemptUid, fakeCauses, fakeSummary } from '../../../test/harness/fake-data.js';
+import { FakeHost } from '../../../test/harness/fake-host.js';
+import { renderInWindow } from '../../../test/harness/render-window.js';
+import { FailureCallout } from './failure-callout.js';
+import { JobPage } from './job-page.js';
+import { jobPlaceText, parseJobPlace } from './job-tab.js';
+
+function RoutedJob() {
+  const route = useRoute();
+  return route.page === 'job' ? <JobPage jobId={route.jobId} tab={route.tab} /> : null;
+}
+
+function show(host: FakeHost, id: string, tab: string | null = null) {
+  navigate(jobRoute(id, tab));
+  return renderInWindow(<RoutedJob />, { host });
+}
+
+const failedHost = () =>
+  new FakeHost({
+    jobs: [
+      fakeSummary({
+        id: '/anna/sweep',
+        state: 'FAILED',
+        numTasks: 3,
+        taskCounts: { SUCCEEDED: 1, FAILED: 1, KILLED: 1 },
+        cause: fakeCauses.memory,
+      }),
+    ],
+  });
+
+describe('Job page', () => {
+  it('opens a failed job on its cause, the attempt, the last error lines and what to try', async () => {
+    const host = failedHost();
+    const uid = fakeAttemptUid('/anna/sweep/1', 1);
+    host.log(uid, 'out', 'step 1\n');
+    host.log(uid, 'err', 'Traceback\n\x1b[31mMemoryError\x1b[0m\n', true);
+    const summary = host.jobs.get('/anna/sweep');
+    if (summary === undefined) throw new Error('no job');
+    const shown: number[][] = [];
+    renderInWindow(
+      <FailureCallout
+        summary={summary}
+        tasks={host.tasksOf('/anna/sweep')}
+        compact={false}
+        onShowLog={(task, attempt) => shown.push([task, attempt])}
+        onRunAgain={() => undefined}
+      />,
+      { host },
+    );
+    await screen.findByText('Why it failed: task 1, attempt 2');
+    expect((await screen.findByText(/MemoryError/)).textContent).toBe('Traceback\nMemoryError');
+    expect(screen.getByText('Last lines of stderr')).toBeTruthy();
+    expect(screen.getByText(/the highest seen was 1.8 GiB/)).toBeTruthy();
+    fireEvent.click(screen.getByRole('button', { name: 'Show the log there' }));
+    expect(shown).toEqual([[1, 1]]);
+  });
+
+  it('lists tasks with attempts, exit code in words and cause, and leads to their log', async () => {
+    show(failedHost(), '/anna/sweep', 'tasks.1');
+    await screen.findByRole('table', { name: 'Tasks' });
+    expect(screen.getByRole('tab', { name: 'Tasks' }).getAttribute('aria-selected')).toBe('true');
+  });
+
+  it('shows the request as fields, command line and YAML', async () => {
+    const { view } = show(failedHost(), '/anna/sweep', 'details');
+    await screen.findByText('As YAML');
+    expect(
+      screen.getByText(/^irisctl job run --job-name sweep --cpu 4 --memory 8GiB --replicas 3/),
+    ).toBeTruthy();
+    expect(await findViolations(view.container)).toEqual([]);
+  });
+
+  it('says why a job waits, and follows it live', async () => {
+    const host = new FakeHost({ jobs: [fakeSummary({ id: '/anna/wait', state: 'PENDING' })] });
+    show(host, '/anna/wait', 'details');
+    await screen.findByText('Why it waits');
+    expect(screen.getAllByText(fakeCauses.capacity.message)).toHaveLength(2);
+    host.change('/anna/wait', {
+      state: 'KILLED',
+      waiting: null,
+      cause: fakeCauses.stopped,
+      taskCounts: { KILLED: 1 },
+    });
+    host.publish();
+    await screen.findByText(/^Stopped by anna\./);
+    expect(screen.queryByText('Why it waits')).toBe(null);
+    expect(screen.getByRole('button', { name: 'Run again' })).toBeTruthy();
+  });
+
+  it('answers keys: tabs, edit, run again', async () => {
+    const host = failedHost();
+    show(host, '/anna/sweep', 'details');
+    await screen.findByText('As YAML');
+    fireEvent.keyDown(document.body, { key: 't' });
+    await screen.findByRole('table', { name: 'Tasks' });
+    fireEvent.keyDown(document.body, { key: 'r' });
+    await waitFor(() => {
+      expect(host.callsOf('job.retry').map((call) => call.jobIds)).toEqual([['/anna/sweep']]);
+    });
+    fireEvent.keyDown(document.body, { key: 'e' });
+    expect(currentRoute()).toEqual({ page: 'new', from: '/anna/sweep', mode: 'edit' });
+  });
+
+  it('names a job that does not exist', async () => {
+    show(new FakeHost({ jobs: [] }), '/anna/gone');
+    await screen.findByText('There is no job /anna/gone.');
+    expect(screen.getByRole('button', { name: 'Show all jobs' })).toBeTruthy();
+  });
+});
+
+it.each([
+  ['logs', null, null],
+  ['logs', 3, null],
+  ['logs', 3, 1],
+  ['tasks', 12, null],
+] as const)('keeps %s, task %s, attempt %s in the address', (tab, task, attempt) => {
+  expect(parseJobPlace(jobPlaceText(tab, task, attempt))).toEqual({ tab, task, attempt });
+});
+
+it.each([null, '', 'graphs', 'logs.x', 'logs.1.2.3'])('takes %j for no place', (text) => {
+  expect(parseJobPlace(text)).toBe(null);
+});

@@ -1,0 +1,168 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor } from '@testing-library/react';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { refusal } from '../../../core/contract/errors.js';
+import { currentRoute } from '../../app/router.js';
+import { findViolations } from '../../../test/harness/axe.js';
+import type { FakeHostOptions } from '../../../test/harness/fake-host.js';
+import { renderInWindow } from '../../../test/harness/render-window.js';
+import { NewJobPage } from './new-job-page.js';
+
+beforeEach(() => {
+  sessionStorage.clear();
+});
+
+function show(options: FakeHostOptions = { jobs: [] }, from: string | null = null) {
+  return renderInWindow(<NewJobPage from={from} mode={null} />, options);
+}
+
+const type = (label: string, text: string) => {
+  const field = screen.getByLabelText(label);
+  fireEvent.change(field, { target: { value: text } });
+  fireEvent.blur(field);
+};
+const valueOf = (label: string) => {
+  const field = screen.getByLabelText(label);
+  return field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement ? field.value : null;
+};
+const submit = () => {
+  fireEvent.keyDown(document.body, { key: 'Enter', ctrlKey: true });
+};
+
+describe('New job', () => {
+  it('submits from anywhere by Ctrl+Enter and opens the job', async () => {
+    const { host } = show();
+    type('Command', 'python train.py --lr 1e-4');
+    type('Working folder', '/home/anna/work');
+    type('GPUs', '1');
+    type('Memory', '8G');
+    submit();
+    await waitFor(() => {
+      expect(currentRoute().page).toBe('job');
+    });
+    expect(host.callsOf('job.submit').map((call) => call.request)).toEqual([
+      {
+        command: ['python', 'train.py', '--lr', '1e-4'],
+        workingDirectory: '/home/anna/work',
+        gpu: 1,
+        memory: '8G',
+      },
+    ]);
+    expect(sessionStorage.length).toBe(0);
+  });
+
+  it('shows errors beside their fields, naming the value and what would be right, and submits nothing', async () => {
+    const { host } = show();
+    expect(screen.queryByText(/expected/)).toBe(null);
+    type('Memory', '8X');
+    expect(screen.getByLabelText('Memory').getAttribute('aria-invalid')).toBe('true');
+    type('Working folder', 'work');
+    submit();
+    await waitFor(() => {
+      expect(screen.getByLabelText('Command').getAttribute('aria-invalid')).toBe('true');
+    });
+    expect(screen.getAllByText(/Expected a program and its arguments/).length).toBeGreaterThan(0);
+    expect(screen.getAllByText(/work: expected an absolute path/).length).toBeGreaterThan(0);
+    expect(screen.getAllByText(/8X: expected a size such as 512M/).length).toBeGreaterThan(0);
+    expect(host.callsOf('job.submit')).toEqual([]);
+    type('Memory', '8G');
+    expect(screen.getByLabelText('Memory').getAttribute('aria-invalid')).not.toBe('true');
+  });
+
+  it('puts the flags of a pasted command line into the fields', () => {
+    show();
+    type(
+      'Command',
+      'iris --cluster=marin job run --gpu H100x2 -e SEED 3 --max-retries 2 --region eu -- python train.py "a b"',
+    );
+    expect(valueOf('Command')).toBe("python train.py 'a b'");
+    expect([valueOf('GPUs'), valueOf('Name of variable 1'), valueOf('Value of variable 1')]).toEqual([
+      'H100x2',
+      'SEED',
+      '3',
+    ]);
+    expect([valueOf('Retries after a failure'), valueOf('Constraint 1')]).toEqual(['2', 'region=eu']);
+    expect(screen.getByText('--cluster=marin is not used: the job is submitted here.')).toBeTruthy();
+  });
+
+  it('goes to YAML and back without loss, and does not leave broken YAML', async () => {
+    show();
+    type('Command', 'python train.py 1e-4');
+    type('Working folder', '/w');
+    type('CPU cores', '4');
+    fireEvent.click(screen.getByRole('radio', { name: 'YAML' }));
+    const text = valueOf('The job as YAML') ?? '';
+    expect(text).toBe('command:\n  - python\n  - train.py\n  - "1e-4"\nworkingDirectory: /w\ncpu: 4\n');
+    const area = screen.getByLabelText('The job as YAML');
+    fireEvent.change(area, { target: { value: `${text}memroy: 8G\n` } });
+    fireEvent.click(screen.getByRole('radio', { name: 'Form' }));
+    await screen.findByText(
+      /Line 7: memroy: 8G is not valid; expected a field of a job \(did you mean memory\?\)/,
+    );
+    fireEvent.change(area, { target: { value: `${text}memory: 8G\nports: [http]\n` } });
+    fireEvent.click(screen.getByRole('radio', { name: 'Form' }));
+    expect([valueOf('Command'), valueOf('CPU cores'), valueOf('Memory')]).toEqual([
+      'python train.py 1e-4',
+      '4',
+      '8G',
+    ]);
+    expect(screen.getByText(/Also set: ports/)).toBeTruthy();
+  });
+
+  it("shows the controller's refusal at its field until the field changes", async () => {
+    const { host } = show();
+    host.refuseNext(
+      'job.submit',
+      refusal('INFEASIBLE', 'No machine has 64 GPUs.', [
+        { field: 'gpu', value: '64', expected: 'at most 4' },
+      ]),
+    );
+    type('Command', 'true');
+    type('Working folder', '/w');
+    type('GPUs', '64');
+    submit();
+    await screen.findByText('Not submitted. No machine has 64 GPUs.');
+    expect(screen.getByText('64: expected at most 4.')).toBeTruthy();
+    type('GPUs', '4');
+    expect(screen.queryByText('64: expected at most 4.')).toBe(null);
+  });
+
+  it('says when it would start and shows the equivalent command', async () => {
+    show();
+    type('Command', "echo 'a b'");
+    type('Working folder', '/w');
+    await screen.findByText('Starts now on ws-1.');
+    expect(screen.getByText("irisctl job run --working-directory /w -- echo 'a b'")).toBeTruthy();
+    type('GPUs', '99');
+    await screen.findByText('Can never run');
+  });
+
+  it('offers the shell for what only a shell would act on', () => {
+    show();
+    type('Command', 'cat *.txt | wc -l');
+    fireEvent.click(screen.getByRole('button', { name: 'Run it through sh' }));
+    expect(valueOf('Command')).toBe("sh -c 'cat *.txt | wc -l'");
+  });
+
+  it('keeps a draft, and fills from a job', async () => {
+    const first = show();
+    type('Command', 'python draft.py');
+    await waitFor(() => {
+      expect(sessionStorage.getItem('iris.new-job.draft')).toContain('draft.py');
+    });
+    first.view.unmount();
+    const second = show();
+    expect(valueOf('Command')).toBe('python draft.py');
+    second.view.unmount();
+    show({ jobs: 3 }, '/anna/train-llm');
+    await screen.findByText('New job from train-llm');
+    expect(valueOf('Command')).toBe('python train.py --config configs/llm-1b.yaml --seed 3');
+    expect([valueOf('GPUs'), valueOf('Memory'), valueOf('Name')]).toEqual(['4', '8GiB', 'train-llm']);
+  });
+
+  it('has no accessibility violation', async () => {
+    const { view } = show({ jobs: 3 });
+    type('Working folder', 'work');
+    expect(await findViolations(view.container)).toEqual([]);
+  });
+});
