@@ -14,12 +14,13 @@ const tailBytes = 16_000;
  */
 export function run(program, args, options = {}) {
   return new Promise((resolve, reject) => {
+    const grouped = options.timeoutMs !== undefined && process.platform !== 'win32';
     const child = spawn(program, args, {
       cwd: options.cwd,
       env: options.env ?? process.env,
       stdio: ['ignore', options.inherit ? 'inherit' : 'pipe', options.inherit ? 'inherit' : 'pipe'],
       // A group of its own, so that a time-out ends the children of the program too.
-      detached: options.timeoutMs !== undefined && process.platform !== 'win32',
+      detached: grouped,
     });
     let output = '';
     let timedOut = false;
@@ -36,7 +37,7 @@ export function run(program, args, options = {}) {
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => take(stream, chunk));
     const end = (/** @type {NodeJS.Signals} */ signal) => {
       try {
-        if (process.platform === 'win32' || child.pid === undefined) child.kill(signal);
+        if (!grouped || child.pid === undefined) child.kill(signal);
         else process.kill(-child.pid, signal);
       } catch {
         // It has ended in the meantime.
@@ -44,6 +45,7 @@ export function run(program, args, options = {}) {
     };
     /** @type {NodeJS.Timeout[]} */
     const timers = [];
+    const release = grouped ? endWithUs(() => end('SIGTERM')) : () => {};
     if (options.timeoutMs !== undefined) {
       timers.push(
         setTimeout(() => {
@@ -55,14 +57,37 @@ export function run(program, args, options = {}) {
     }
     child.on('error', (error) => {
       timers.forEach((timer) => clearTimeout(timer));
+      release();
       reject(error);
     });
     child.on('close', (code, signal) => {
       timers.forEach((timer) => clearTimeout(timer));
+      release();
       for (const line of pending.values()) if (line !== '') options.onLine?.(line);
       resolve({ code: code ?? 128 + signalNumber(signal), output, timedOut });
     });
   });
+}
+
+/** Ends of programs that have a group of their own and so do not get the terminal's Ctrl-C. @type {Set<() => void>} */
+const running = new Set();
+const endAll = () => running.forEach((end) => end());
+const leave = (/** @type {NodeJS.Signals} */ signal) => process.exit(128 + signalNumber(signal));
+const leaving = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+
+/** Calls `end` should this process leave before the returned function is called. @param {() => void} end */
+function endWithUs(end) {
+  if (running.size === 0) {
+    process.on('exit', endAll);
+    for (const signal of leaving) process.on(signal, leave);
+  }
+  running.add(end);
+  return () => {
+    running.delete(end);
+    if (running.size > 0) return;
+    process.off('exit', endAll);
+    for (const signal of leaving) process.off(signal, leave);
+  };
 }
 
 /** @param {NodeJS.Signals | null} signal */

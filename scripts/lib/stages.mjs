@@ -46,7 +46,7 @@ function cleanEnv() {
   /** @type {NodeJS.ProcessEnv} */
   const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' };
   for (const name of Object.keys(env)) {
-    if (/^(IRIS_|npm_|ELECTRON_|PYTHONUNBUFFERED$|NODE_OPTIONS$)/.test(name)) delete env[name];
+    if (/^(IRIS_|npm_|ELECTRON_|PYTHONUNBUFFERED$|NODE_OPTIONS$|NODE_ENV$)/.test(name)) delete env[name];
   }
   // Where prepared things are kept is the caller's choice and stays.
   if (process.env.IRIS_DESKTOP_CACHE !== undefined) env.IRIS_DESKTOP_CACHE = process.env.IRIS_DESKTOP_CACHE;

@@ -58,6 +58,8 @@ export function absentBundles() {
  */
 export async function buildBundles(names, note) {
   const { build } = await import(pathToFileURL(join(nodeModules, 'vite', 'dist', 'node', 'index.js')).href);
+  // Vite makes the whole process a production one, and what is started from here would be too.
+  const mode = process.env.NODE_ENV;
   for (const bundle of bundles.filter((one) => names.includes(one.name))) {
     note(bundle.name);
     // Taken before the build: what changes while it runs makes it due again.
@@ -77,6 +79,8 @@ export async function buildBundles(names, note) {
       renameSync(fresh, made);
       writeStamp(`bundle-${bundle.name}`, digest);
     } finally {
+      if (mode === undefined) delete process.env.NODE_ENV;
+      else process.env.NODE_ENV = mode;
       rmSync(fresh, { recursive: true, force: true });
       rmSync(old, { recursive: true, force: true });
     }

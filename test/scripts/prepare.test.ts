@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const root = resolve(import.meta.dirname, '..', '..');
 const scripts = join(root, 'scripts');
@@ -137,6 +137,22 @@ describe('run', () => {
        console.log(JSON.stringify([result.timedOut, result.code, alive]));`,
     );
     expect(said).toBe('[true,143,false]');
+  });
+
+  it('takes the program along when it is itself ended', async () => {
+    const code = `import { run } from ${run};
+      await run('sh', ['-c', 'echo $$; exec sleep 60'], { timeoutMs: 60_000, onLine: (line) => console.log(line) });`;
+    const runner = spawn(process.execPath, ['--input-type=module', '-e', code], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [said] = await once(runner.stdout, 'data');
+    const sleeper = `/proc/${String(said).trim()}/stat`;
+    expect(await readFile(sleeper, 'utf8')).toContain('(sleep)');
+    runner.kill('SIGTERM');
+    expect(await once(runner, 'exit')).toEqual([143, null]);
+    await vi.waitFor(async () => {
+      expect(await readFile(sleeper, 'utf8').catch(() => ') Z ')).toContain(') Z ');
+    });
   });
 
   it('gives the exit code and the lines of both streams', async () => {
