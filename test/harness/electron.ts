@@ -7,7 +7,6 @@ import path from 'node:path';
 import { resolveHome, type Home } from '../../main/home.js';
 import { resolveRuntime } from '../../scripts/runtime.mjs';
 import { connectClient, type TestClient } from './client.js';
-import { processesOf } from './left-processes.js';
 
 export interface Desktop {
   readonly app: ElectronApplication;
@@ -196,11 +195,6 @@ async function stopJobsOf(desktop: Desktop): Promise<void> {
   const client = await desktop.client();
   await stopAllJobs(client);
   client.close();
-}
-
-/** Resolves once no process of the attempt is left. */
-export async function waitUntilGone(uid: string): Promise<void> {
-  await expect.poll(() => processesOf(new Set([uid])).length).toBe(0);
 }
 
 export { expect };
