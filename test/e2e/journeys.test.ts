@@ -28,7 +28,7 @@ test('first start, nothing configured: the first job’s log is on the screen wi
   expect(desktop.faults).toEqual([]);
 });
 
-test('the tray’s and the menu’s way to a job and to a new one lead there', async ({ desktop }) => {
+test('the menu’s New job leads to the form', async ({ desktop }) => {
   const { app, page } = desktop;
   await expect(page.getByText('Healthy')).toBeVisible();
   await app.evaluate(({ Menu }) => {
