@@ -29,7 +29,7 @@ export const stages = [
     timeoutMs: 5 * minute,
     run: async (limit) => ({ ...none(), ...(await runChecks(typeChecks, limit)) }),
   },
-  { name: 'unit', timeoutMs: 6 * minute, run: (limit) => runVitest(['unit', 'renderer'], limit) },
+  { name: 'unit', timeoutMs: 10 * minute, run: (limit) => runVitest(['unit', 'renderer'], limit) },
   ...['store', 'contract', 'backends'].map((name) => ({
     name,
     timeoutMs: 5 * minute,
