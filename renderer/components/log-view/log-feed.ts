@@ -121,6 +121,8 @@ export function createLogFeed(options: FeedOptions): LogFeed {
   /** Set by loadEarlier and showAround: called once the cursor has reached that place. */
   let landmark: { readonly place: LogPlace; readonly reached: (row: number) => void } | null = null;
 
+  let arrival: (() => void) | null = null;
+
   function makeComposer(): Composer {
     const made = createComposer({ markErrors: options.choice === 'both', gapText: options.gapText });
     made.setColumns(screen.columns);
@@ -141,6 +143,7 @@ export function createLogFeed(options: FeedOptions): LogFeed {
   /** Empties the screen; what is read next starts anew. */
   function restart(): void {
     generation += 1;
+    arrival = null;
     composer = makeComposer();
     fed = [];
     cancelSettle?.();
@@ -196,6 +199,8 @@ export function createLogFeed(options: FeedOptions): LogFeed {
         const wanted = nextRead();
         if (wanted === null || state.get().error !== null) {
           if (cursor !== null && state.get().loading) set({ loading: false });
+          arrival?.();
+          arrival = null;
           return;
         }
         const mine = generation;
@@ -238,9 +243,13 @@ export function createLogFeed(options: FeedOptions): LogFeed {
     if (isClosed() || mine !== generation) return;
     const { behind } = state.get();
     if (landmark !== null && (behind === 0 || bytesBetween(page.next, landmark.place) === 0)) {
-      const reached = landmark.reached;
+      // Told once what comes below it is drawn too: only then can the view be put there.
+      const { reached } = landmark;
+      const row = screen.cursorRow();
       landmark = null;
-      reached(screen.cursorRow());
+      arrival = () => {
+        reached(row);
+      };
     }
     if (state.get().following) screen.scrollToEnd();
     settleSoon();

@@ -102,14 +102,15 @@ export function createLogTerminal(
   const pointerMoves = (event: PointerEvent) => {
     if (event.buttons !== 0) readerActs();
   };
-  const wheel = () => {
+  const wheel = (event: WheelEvent) => {
     readerActs();
-    // At an end the wheel moves nothing, but the reader has said where they want to be.
-    if (place().atBottom) options.onReaderScrolled(place());
+    // Down at the end moves nothing, but the reader has said where they want to be.
+    if (event.deltaY > 0 && place().atBottom) options.onReaderScrolled(place());
   };
-  host.addEventListener('wheel', wheel, { passive: true });
-  host.addEventListener('pointerdown', readerActs);
-  host.addEventListener('pointermove', pointerMoves);
+  // In the capture phase: the terminal keeps what it handles to itself.
+  host.addEventListener('wheel', wheel, { passive: true, capture: true });
+  host.addEventListener('pointerdown', readerActs, true);
+  host.addEventListener('pointermove', pointerMoves, true);
 
   const disposables = [
     terminal.onRender(() => {
@@ -188,9 +189,9 @@ export function createLogTerminal(
     },
     dispose() {
       observer.disconnect();
-      host.removeEventListener('wheel', wheel);
-      host.removeEventListener('pointerdown', readerActs);
-      host.removeEventListener('pointermove', pointerMoves);
+      host.removeEventListener('wheel', wheel, true);
+      host.removeEventListener('pointerdown', readerActs, true);
+      host.removeEventListener('pointermove', pointerMoves, true);
       for (const disposable of disposables) disposable.dispose();
       terminal.dispose();
       margin.replaceChildren();

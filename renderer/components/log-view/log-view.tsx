@@ -85,7 +85,8 @@ export function LogView(props: LogViewProps) {
 
   const showMatch = useCallback(() => {
     const match = goTo.current;
-    if (match === null || parts === null || (choice !== 'both' && choice !== match.stream)) return;
+    if (match === null || parts === null || parts.choice !== choice) return;
+    if (choice !== 'both' && choice !== match.stream) return;
     goTo.current = null;
     const place = { out: 0, err: 0, [match.stream]: match.offset };
     void parts.feed.showAround(place).then((row) => {

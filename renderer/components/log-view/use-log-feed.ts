@@ -23,6 +23,8 @@ export interface LogFeedOptions {
 export interface LogParts {
   readonly terminal: LogTerminal;
   readonly feed: LogFeed;
+  /** What this feed shows: for one render after another choice it is still the former. */
+  readonly choice: StreamChoice;
 }
 
 export interface LogFeedView {
@@ -122,7 +124,7 @@ export function useLogFeed({ attemptUid, choice, scheme, makeTerminal }: LogFeed
           },
         },
       );
-      setParts({ terminal, feed: made });
+      setParts({ terminal, feed: made, choice });
       setMatches(null);
       return () => {
         leave();
