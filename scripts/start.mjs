@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { startDisplay } from './lib/display.mjs';
 import { root } from './lib/paths.mjs';
+import { startSessionBus } from './lib/session-bus.mjs';
 import { hasProgram, signalNumber } from './lib/run.mjs';
 import { UserError, say } from './lib/step.mjs';
 import { fail, prepare } from './prepare/index.mjs';
@@ -43,28 +44,30 @@ async function start() {
     );
   }
   const command = [runtime.executable, ...runtime.args, ...appArgs];
-  // A session bus for notifications and the tray, where the login brought none.
-  if (virtual && !env.DBUS_SESSION_BUS_ADDRESS && hasProgram('dbus-run-session'))
-    command.unshift('dbus-run-session', '--');
+  // For notifications and the tray, where the login brought no bus.
+  const bus =
+    virtual && !env.DBUS_SESSION_BUS_ADDRESS && hasProgram('dbus-daemon') ? await startSessionBus() : null;
+  Object.assign(env, bus?.env);
   try {
     return await runInFront(command, env, virtual);
   } finally {
+    bus?.stop();
     display?.stop();
   }
 }
 
 /**
- * Runs the app in a group of its own, hands signals on to all of it once, and gives its exit code.
+ * Runs the app in a group of its own, hands signals on to its main process once, which ends the others in order, and gives its
+ * exit code.
  * @param {string[]} command @param {NodeJS.ProcessEnv} env @param {boolean} quiet
  */
 function runInFront(command, env, quiet) {
   const [program = '', ...args] = command;
-  const grouped = process.platform !== 'win32';
   const child = spawn(program, args, {
     cwd: process.cwd(),
     env,
     stdio: ['ignore', 'inherit', quiet ? 'pipe' : 'inherit'],
-    detached: grouped,
+    detached: process.platform !== 'win32',
   });
   const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
   let last = 0;
@@ -72,12 +75,7 @@ function runInFront(command, env, quiet) {
     // npm sends a Ctrl-C on that the terminal has sent already; the app takes a second one as impatience.
     if (Date.now() - last < 300) return;
     last = Date.now();
-    try {
-      if (grouped && child.pid !== undefined) process.kill(-child.pid, signal);
-      else child.kill(signal);
-    } catch {
-      // It has ended in the meantime.
-    }
+    child.kill(signal);
   };
   for (const signal of signals) process.on(signal, pass);
   if (child.stderr !== null) dropNoise(child.stderr);
