@@ -2,12 +2,13 @@
  * The controller: takes commands and observations, lets core decide over the state in memory, commits what changed in one
  * transaction, and only then performs the effects. Rounds are started by events and by one timer for the next deadline.
  */
-import { RefusalError, refusal, type FieldError } from '../../core/contract/errors.js';
+import { RefusalError, refusal, type FieldError, type Refusal } from '../../core/contract/errors.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
 import type { Counts, InboxItem } from '../../core/contract/views.js';
 import type { Attempt, ChangeSet } from '../../core/model/entities.js';
 import { ModelState } from '../../core/model/draft.js';
-import { isEmpty, mergeChanges } from './merge-changes.js';
+import { metaKeys } from '../../core/model/view.js';
+import { isEmpty, mergeChanges, noChanges } from './merge-changes.js';
 import { infeasibleFields, resolveGpu, type WorkerTotals } from '../../core/scheduling/feasible.js';
 import type { AttemptObservation, Backend, WorkerObservation } from '../backends/backend.js';
 import type { Store } from '../store/types.js';
@@ -17,6 +18,8 @@ import type { Publisher } from './publisher.js';
 import { LiveViews } from './live-views.js';
 import { decideBatch, placeTasks, type Command, type RandomText, type TargetResult } from './round.js';
 import { PortRange } from './ports.js';
+import { infeasibleMessage, storageReason } from './refusals.js';
+import { publishLogEnd } from './log-end.js';
 import { LaunchPlans } from './launch-plans.js';
 import type { Identity } from './session.js';
 
@@ -296,34 +299,55 @@ export class Controller {
     waiting: readonly Waiting[],
   ): void {
     this.observations = [...observations, ...this.observations];
-    const reason =
-      error instanceof RefusalError
-        ? error.refusal
-        : refusal(
-            'INTERNAL',
-            `A round could not be committed: ${error instanceof Error ? error.message : String(error)}`,
-          );
+    const reason = storageReason(error);
     this.parts.logger.error('A round could not be committed', describeError(error));
-    this.storageFault = reason.message;
     for (const entry of waiting) entry.reject(new RefusalError(reason));
+    this.storageFailed(reason);
+    this.reload();
+  }
+
+  /** Commands that came meanwhile are refused too: their senders shall know, not wait. */
+  private storageFailed(reason: Refusal): void {
+    this.storageFault = reason.message;
+    for (const entry of this.commands.splice(0)) entry.reject(new RefusalError(reason));
     this.publisher?.statusChanged();
-    this.retryStorage();
+    this.scheduled = setTimeout(() => {
+      this.scheduled = null;
+      this.retryStorage();
+    }, storageRetryMs);
   }
 
   private retryStorage(): void {
-    this.scheduled = setTimeout(() => {
-      this.scheduled = null;
-      try {
-        this.load();
-      } catch (error) {
-        this.parts.logger.error('The database could not be read again', describeError(error));
-        this.retryStorage();
-        return;
-      }
-      this.storageFault = null;
-      this.publisher?.statusChanged();
-      this.runRound();
-    }, storageRetryMs);
+    const failed = this.reload() ?? this.probe();
+    if (failed !== null) {
+      this.storageFailed(failed);
+      return;
+    }
+    this.storageFault = null;
+    this.runRound();
+    if (this.health().healthy) this.publisher?.statusChanged();
+  }
+
+  /** Memory runs ahead of the disk in a round that failed: back to what the disk has. Null when that went well. */
+  private reload(): Refusal | null {
+    try {
+      this.load();
+      return null;
+    } catch (error) {
+      this.parts.logger.error('The database could not be read again', describeError(error));
+      return storageReason(error);
+    }
+  }
+
+  /** Whether the disk takes a write again; a round may have nothing to write, and then proves nothing. */
+  private probe(): Refusal | null {
+    const key = metaKeys.nextInsertion;
+    try {
+      this.parts.store.commit({ ...noChanges, meta: { [key]: this.state.meta(key) ?? 0 } });
+      return null;
+    } catch (error) {
+      return storageReason(error);
+    }
   }
 
   /** What follows from a commit, and only from one. */
@@ -350,7 +374,7 @@ export class Controller {
     }
     for (const attempt of changes.attempts) {
       if (attempt.finishedAtMs !== null && publisher.wants('log', attempt.uid))
-        void this.publishLogEnd(attempt.uid);
+        void publishLogEnd(attempt.uid, publisher, this.parts);
     }
     const items = changes.inbox.map((entry, index): InboxItem => ({
       ...entry,
@@ -358,19 +382,6 @@ export class Controller {
       read: false,
     }));
     if (items.length > 0) publisher.inboxChanged(items);
-  }
-
-  private async publishLogEnd(uid: string): Promise<void> {
-    try {
-      const { backend } = this.parts;
-      const [out, err] = await Promise.all([
-        backend.readLog(uid, 'out', 0, 1),
-        backend.readLog(uid, 'err', 0, 1),
-      ]);
-      this.publisher?.logGrew(uid, { outSize: out.size, errSize: err.size, complete: true });
-    } catch (error) {
-      this.parts.logger.warn('The end of a log could not be read', { uid, ...describeError(error) });
-    }
   }
 
   private setDeadline(atMs: number | null): void {
@@ -386,8 +397,4 @@ export class Controller {
     const attempt = this.state.attempt(uid);
     return attempt === undefined || attempt.finishedAtMs !== null;
   }
-}
-
-function infeasibleMessage(fields: readonly FieldError[]): string {
-  return `No machine of this cluster can run it: ${fields.map((field) => `${field.field}: asked for ${field.value}, there is ${field.expected}`).join('; ')}.`;
 }

@@ -1,6 +1,16 @@
 /** Two change sets of one round as one transaction: of a row changed twice the second version counts. */
 import type { ChangeSet } from '../../core/model/entities.js';
 
+export const noChanges: ChangeSet = {
+  jobs: [],
+  tasks: [],
+  attempts: [],
+  audit: [],
+  inbox: [],
+  receipts: [],
+  meta: {},
+};
+
 export function mergeChanges(first: ChangeSet, second: ChangeSet): ChangeSet {
   return {
     jobs: lastOf(first.jobs, second.jobs, (job) => job.id),
