@@ -21,14 +21,15 @@ export async function summaryWhen(
   jobId: string,
   wanted: (summary: JobSummary) => boolean,
 ): Promise<JobSummary> {
-  let found: JobSummary | null = null;
+  const found: JobSummary[] = [];
   await client.until('job', { jobId }, (value) => {
     const { summary } = value as { summary: JobSummary };
-    if (wanted(summary)) found = summary;
-    return found !== null;
+    if (wanted(summary)) found.push(summary);
+    return found.length > 0;
   });
-  if (found === null) throw new Error(`no line of ${jobId} was seen`);
-  return found;
+  const [first] = found;
+  if (first === undefined) throw new Error(`no line of ${jobId} was seen`);
+  return first;
 }
 
 export const over = (client: TestClient, jobId: string) =>
