@@ -1,0 +1,179 @@
+/** The controller on a real store, with a backend that fails and lies. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { RefusalError, refusal } from '../../core/contract/errors.js';
+import { specOf } from '../../core/model/test-world.js';
+import type {
+  AttemptObservation,
+  Backend,
+  BackendListener,
+  DesiredAttempt,
+  WorkerObservation,
+} from '../../main/backends/backend.js';
+import { Controller } from '../../main/controller/controller.js';
+import type { Store } from '../../main/store/types.js';
+import { eventually } from '../harness/eventually.js';
+import { refusalOf } from '../harness/host-jobs.js';
+import { makeFolder, openTestStore, type Folder } from '../store/builders.js';
+
+const worker: WorkerObservation = {
+  id: 'w1',
+  hostname: 'w1',
+  state: 'HEALTHY',
+  cpuMillicores: 4000,
+  memoryBytes: 8e9,
+  gpus: [],
+  gpuNote: null,
+  attributes: {},
+  platform: 'linux',
+  cpuModel: 'test',
+  cpuCount: 4,
+  cpuBusyPercent: null,
+  memoryAvailableBytes: 8e9,
+  disks: [],
+  sampledAtMs: 1,
+};
+
+let folder: Folder;
+let store: Store;
+let controller: Controller;
+let listener: BackendListener | null;
+let desired: readonly DesiredAttempt[];
+let failing: boolean;
+let commits: number;
+let nowMs: number;
+
+beforeEach(async () => {
+  folder = makeFolder();
+  store = openTestStore(folder.database);
+  listener = null;
+  desired = [];
+  failing = false;
+  commits = 0;
+  nowMs = 1_800_000_000_000;
+  let minted = 0;
+  const backend: Backend = {
+    describe: () => ({ id: 'fake', kind: 'workstation', capabilities: [] }),
+    start: (given) => {
+      listener = given;
+      return Promise.resolve();
+    },
+    observe: () => [worker],
+    reconcile: (wanted) => {
+      desired = wanted;
+    },
+    feasible: () => null,
+    readLog: () => Promise.resolve({ data: new Uint8Array(), size: 0 }),
+    logMarks: () => Promise.resolve([]),
+    watchLog: () => undefined,
+    watchWorkers: () => undefined,
+    close: () => Promise.resolve(),
+  };
+  controller = new Controller({
+    store: {
+      ...store,
+      commit: (changes) => {
+        if (failing) throw new RefusalError(refusal('STORAGE_FAILED', 'The disk is full.'));
+        commits += 1;
+        return store.commit(changes);
+      },
+    },
+    backend,
+    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    nowMs: () => nowMs,
+    monotonicMs: () => performance.now(),
+    random: (bytes) => (minted += 1).toString(16).padStart(bytes * 2, '0'),
+    homeRoot: '/data',
+    advertiseHost: 'localhost',
+  });
+  await controller.start();
+});
+afterEach(() => {
+  controller.stop();
+  store.close();
+  folder.remove();
+});
+
+let requests = 0;
+const submit = () =>
+  controller.submit({
+    spec: specOf(),
+    identity: { user: 'ann' },
+    requestId: `request-${(requests += 1)}`,
+    retryOf: null,
+  });
+
+function report(uid: string, more: Partial<AttemptObservation>): void {
+  listener?.observations([
+    {
+      uid,
+      state: 'RUNNING',
+      startedAtMs: null,
+      finishedAtMs: null,
+      durationMs: null,
+      exitCode: null,
+      signal: null,
+      cause: null,
+      peakMemoryBytes: null,
+      pid: null,
+      ...more,
+    },
+  ]);
+}
+
+async function startedUid(): Promise<string> {
+  await eventually(() => desired.length).toBe(1);
+  const [first] = desired;
+  if (first?.kind !== 'run') throw new Error('nothing was to be run');
+  return first.launch.uid;
+}
+
+test('a failed commit refuses its commands, keeps nothing, and reports of that time count later', async () => {
+  const { jobId } = await submit();
+  const uid = await startedUid();
+  failing = true;
+  expect((await refusalOf(submit())).code).toBe('STORAGE_FAILED');
+  // One that comes while it lasts is refused too, and does not wait for ever.
+  expect((await refusalOf(submit())).code).toBe('STORAGE_FAILED');
+  expect(controller.health()).toEqual({ healthy: false, health: 'The disk is full.' });
+  expect(controller.views.counts()).toMatchObject({ waiting: 0, running: 1 });
+  expect([...controller.unfinishedAttempts()].map((attempt) => attempt.uid)).toEqual([uid]);
+  report(uid, { state: 'FAILED', exitCode: 5, startedAtMs: nowMs, finishedAtMs: nowMs });
+  failing = false;
+  await eventually(() => store.jobById(jobId)?.state).toBe('FAILED');
+  expect(store.jobById(jobId)?.exitCode).toBe(5);
+  expect(controller.health().healthy).toBe(true);
+  expect(store.loadLive().counts).toMatchObject({ finished: 1, running: 0, waiting: 0 });
+});
+
+test('reports of unknown attempts, repeats, and reports after the end change nothing', async () => {
+  const { jobId } = await submit();
+  const uid = await startedUid();
+  report(uid, { startedAtMs: nowMs, pid: 7 });
+  await eventually(() => store.jobById(jobId)?.state).toBe('RUNNING');
+  await eventually(() => controller.busy()).toBe(false);
+  const before = commits;
+  report(uid, { startedAtMs: nowMs, pid: 7 });
+  report('ffffffffffffffff', { state: 'FAILED', exitCode: 1 });
+  await eventually(() => controller.busy()).toBe(false);
+  expect(commits).toBe(before);
+  report(uid, { state: 'SUCCEEDED', exitCode: 0, finishedAtMs: nowMs });
+  await eventually(() => store.jobById(jobId)?.state).toBe('SUCCEEDED');
+  await eventually(() => controller.busy()).toBe(false);
+  const ended = commits;
+  report(uid, { state: 'FAILED', exitCode: 9 });
+  report(uid, { state: 'RUNNING' });
+  await eventually(() => controller.busy()).toBe(false);
+  expect(commits).toBe(ended);
+  expect(store.jobById(jobId)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 });
+});
+
+test("another user's job is neither stopped nor run again", async () => {
+  const { jobId } = await submit();
+  for (const act of ['stopJobs', 'retryJobs'] as const) {
+    const [answer] = await controller[act]([jobId], { user: 'bob' }, `request-of-bob-${act}`);
+    expect(answer?.refusal).toMatchObject({
+      code: 'PERMISSION_DENIED',
+      message: `${jobId} belongs to ann, not to bob.`,
+    });
+  }
+});
