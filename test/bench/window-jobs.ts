@@ -1,0 +1,155 @@
+/** Ten thousand jobs: in a data folder, as a lab that has worked for days leaves it, and in a host that changes them as fast as asked. */
+import { contractVersion } from '../../core/contract/api.js';
+import { isTerminalJobState } from '../../core/contract/states.js';
+import { clientFrameSchema, hostFrameSchema } from '../../core/contract/protocol.js';
+import type { JobSummary } from '../../core/contract/views.js';
+import type { ChangeSet } from '../../core/model/entities.js';
+import { prepareHome, type Home } from '../../main/home.js';
+import { listenOnSocket } from '../../main/server/socket-server.js';
+import { openStore } from '../../main/store/store.js';
+import { appVersion } from '../../main/version.js';
+import { fakeJobs } from '../harness/fake-data.js';
+import { FakeHost } from '../harness/fake-host.js';
+import { changes, makeAttempt, makeJob, makeSpec, makeTask, silent, together } from '../store/builders.js';
+
+export const jobCount = 10_000;
+
+/** Half a minute apart: all within what a controller keeps. */
+const apartMs = 30_000;
+const jobsACommit = 500;
+
+/** Ended jobs, newest first, each with a name of its own. */
+function endedJobs(nowMs: number): JobSummary[] {
+  return fakeJobs(jobCount, nowMs).map((row, index) => {
+    const submittedAtMs = nowMs - 60_000 - index * apartMs;
+    const startedAtMs = submittedAtMs + 2000;
+    const ranMs = (row.finishedAtMs ?? nowMs) - (row.startedAtMs ?? row.submittedAtMs);
+    const jobName = `${row.name.replace(/-[0-9a-f]{4}$/, '')}-${String(index).padStart(4, '0')}`;
+    const state = isTerminalJobState(row.state) && row.startedAtMs !== null ? row.state : 'SUCCEEDED';
+    return {
+      ...row,
+      id: `/${row.user}/${jobName}`,
+      rootId: `/${row.user}/${jobName}`,
+      name: jobName,
+      state,
+      submittedAtMs,
+      startedAtMs,
+      finishedAtMs: Math.min(nowMs - 1000, startedAtMs + Math.max(1000, ranMs)),
+      taskCounts: state === row.state ? row.taskCounts : { [state]: row.numTasks },
+      exitCode: state === 'SUCCEEDED' ? 0 : row.exitCode,
+      waiting: null,
+      childCount: 0,
+    };
+  });
+}
+
+export function fillHome(home: Home, nowMs: number): void {
+  prepareHome(home);
+  const store = openStore({ path: home.database, nowMs: () => nowMs, log: silent, appVersion });
+  try {
+    const sets = endedJobs(nowMs).map(historyOf);
+    for (let at = 0; at < sets.length; at += jobsACommit)
+      store.commit(together(sets.slice(at, at + jobsACommit)));
+    store.checkpoint();
+  } finally {
+    store.close();
+  }
+}
+
+function historyOf(row: JobSummary): ChangeSet {
+  const ended = { startedAtMs: row.startedAtMs, finishedAtMs: row.finishedAtMs, exitCode: row.exitCode };
+  const job = makeJob(row.id, {
+    ...ended,
+    state: row.state,
+    cause: row.cause,
+    submittedAtMs: row.submittedAtMs,
+    numTasks: row.numTasks,
+    spec: makeSpec({ command: row.commandLine.split(' '), replicas: row.numTasks, workingDirectory: '/tmp' }),
+  });
+  const state = row.state === 'SUCCEEDED' || row.state === 'KILLED' ? row.state : 'FAILED';
+  const tasks = Array.from({ length: row.numTasks }, (_, index) =>
+    makeTask(job, index, {
+      ...ended,
+      state,
+      final: true,
+      currentAttempt: 0,
+      cause: state === 'SUCCEEDED' ? null : row.cause,
+    }),
+  );
+  const attempts = tasks.map((task) =>
+    makeAttempt(task, 0, { ...ended, state, createdAtMs: row.submittedAtMs, cause: task.cause }),
+  );
+  return changes({ jobs: [job], tasks, attempts });
+}
+
+export interface ChangingHost {
+  /** Changes so many rows a second, half of them around the line that is in view, until told to stop; resolves with their number. */
+  change(aSecond: number, lineInView: () => number): { stop(): number };
+  /** Gives the row at a line another command and tells of it. */
+  mark(line: number, command: string): void;
+  close(): Promise<void>;
+}
+
+const batchMs = 100;
+
+/** A host that owns the folder's socket, and to which the window therefore attaches. */
+export async function openChangingHost(home: Home): Promise<ChangingHost> {
+  prepareHome(home);
+  const rows = endedJobs(Date.now());
+  const host = new FakeHost({ jobs: rows, status: { appVersion, contractVersion, home: home.root } });
+  const server = await listenOnSocket(home.socket, (transport) => {
+    const connection = host.bridge.connect(
+      (frame) => transport.send(hostFrameSchema.parse(frame)),
+      () => transport.close(),
+    );
+    return {
+      receive: (frame) => connection.send(clientFrameSchema.parse(frame)),
+      close: () => connection.close(),
+    };
+  });
+
+  let made = 0;
+  function changeRow(line: number): void {
+    const row = rows[((line % rows.length) + rows.length) % rows.length];
+    if (row === undefined) return;
+    made += 1;
+    const again = made % 2 === 0;
+    host.change(row.id, {
+      state: again ? 'RUNNING' : row.state,
+      finishedAtMs: again ? null : row.finishedAtMs,
+      taskCounts: again ? { RUNNING: row.numTasks } : row.taskCounts,
+      failureCount: made % 5,
+    });
+  }
+
+  return {
+    change(aSecond, lineInView) {
+      const before = made;
+      const began = performance.now();
+      const timer = setInterval(() => {
+        // By the clock: a late timer makes up for what it missed.
+        const due = Math.floor(((performance.now() - began) / 1000) * aSecond) - (made - before);
+        const line = lineInView();
+        for (let index = 0; index < due; index += 1)
+          changeRow(index % 2 === 0 ? line + (index % 30) : made * 7919);
+        host.publish();
+      }, batchMs);
+      return {
+        stop() {
+          clearInterval(timer);
+          return made - before;
+        },
+      };
+    },
+    mark(line, command) {
+      const row = rows[line];
+      if (row === undefined) throw new Error(`There is no line ${line}.`);
+      host.change(row.id, { commandLine: command });
+      host.publish();
+    },
+    async close() {
+      host.disconnect();
+      await server.close();
+    },
+  };
+}
