@@ -81,7 +81,11 @@ export const methods = {
   },
   status: { params: z.strictObject({}), result: hostStatusSchema },
   'job.submit': {
-    params: z.strictObject({ requestId, request: jobRequestView, retryOf: z.string().nullable().default(null) }),
+    params: z.strictObject({
+      requestId,
+      request: jobRequestView,
+      retryOf: z.string().nullable().default(null),
+    }),
     /** `existed`: the KEEP policy returned a job that was there. `warnings`: sentences to show, such as lingering being off. */
     result: z.strictObject({ jobId: z.string(), existed: z.boolean(), warnings: z.array(z.string()) }),
   },
@@ -166,9 +170,16 @@ export const methods = {
     }),
   },
   'overview.get': { params: z.strictObject({}), result: overviewSchema },
-  'machine.list': { params: z.strictObject({}), result: z.strictObject({ machines: z.array(machineViewSchema) }) },
+  'machine.list': {
+    params: z.strictObject({}),
+    result: z.strictObject({ machines: z.array(machineViewSchema) }),
+  },
   'audit.list': {
-    params: z.strictObject({ entity: z.string().optional(), beforeId: z.number().int().optional(), limit: page.limit }),
+    params: z.strictObject({
+      entity: z.string().optional(),
+      beforeId: z.number().int().optional(),
+      limit: page.limit,
+    }),
     result: z.strictObject({ events: z.array(auditEventSchema) }),
   },
   'inbox.list': {
@@ -199,7 +210,11 @@ export const topics = {
   jobs: {
     filter: z.strictObject({}),
     snapshot: z.strictObject({ counts: countsSchema }),
-    delta: z.strictObject({ rows: z.array(jobSummarySchema), removed: z.array(z.string()), counts: countsSchema }),
+    delta: z.strictObject({
+      rows: z.array(jobSummarySchema),
+      removed: z.array(z.string()),
+      counts: countsSchema,
+    }),
   },
   /** One job: its detail, then its summary as it changes and the tasks that changed. */
   job: {

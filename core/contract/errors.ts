@@ -79,10 +79,15 @@ export class RefusalError extends Error {
   }
 }
 
-export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
+export type Result<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
 export function ok<T>(value: T): Result<T> {
   return { ok: true, value };
 }
-export function refuse<T = never>(code: ErrorCode, message: string, fields: readonly FieldError[] = []): Result<T> {
+export function refuse<T = never>(
+  code: ErrorCode,
+  message: string,
+  fields: readonly FieldError[] = [],
+): Result<T> {
   return { ok: false, refusal: refusal(code, message, fields) };
 }

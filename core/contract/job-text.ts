@@ -9,9 +9,9 @@ import { fieldErrors, jobRequestSchema, type JobRequest } from './job-request.js
 import { nearMatches } from './near-matches.js';
 import { joinWords, splitWords } from './shell-words.js';
 
-export { defaultRunOptions, type RunFlag, type RunOptions } from './flag-kinds.js';
+export { type RunFlag, type RunOptions } from './flag-kinds.js';
 export { runFlags } from './job-flags.js';
-export { joinWords, quoteWord, splitWords } from './shell-words.js';
+export { joinWords, splitWords } from './shell-words.js';
 
 export interface RunArguments {
   /** Fields the flags set, as written; the command is not among them. */

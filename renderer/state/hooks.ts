@@ -50,11 +50,6 @@ export function useConnection(): ConnectionState {
   return useStore(useDesktop().host.connection);
 }
 
-/** An id by which a command may be repeated without harm. */
-export function newRequestId(): string {
-  return crypto.randomUUID();
-}
-
 /** What any thrown value means to a person. */
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof RefusalError) return error.refusal;

@@ -3,7 +3,7 @@ import { isTerminalJobState } from '../../core/contract/states.js';
 import type { JobSummary } from '../../core/contract/views.js';
 import type { MethodResult } from '../../core/contract/api.js';
 import type { Host } from './host.js';
-import { newRequestId } from './hooks.js';
+import { newRequestId } from './request-id.js';
 
 export type TargetResults = MethodResult<'job.stop'>['results'];
 

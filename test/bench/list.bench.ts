@@ -129,21 +129,21 @@ async function compareFrames(
   host?: ChangingHost,
 ): Promise<void> {
   const frames: { app: number[]; bare: number[] } = { app: [], bare: [] };
-  let changed = 0;
+  const rates: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const start = round * roundsApart;
     frames.bare.push(...(await scrollRound(bare, start)));
-    const began = performance.now();
-    const line = () => Math.floor((start + wheelPixels(performance.now() - began)) / rowHeight);
-    const changing = host?.change(changesASecond, line);
-    frames.app.push(...(await scrollRound(app, start)));
-    changed += changing?.stop() ?? 0;
+    const changing = (line: () => number) => {
+      const change = host?.change(changesASecond, line);
+      return () => void rates.push(change?.stop() ?? 0);
+    };
+    frames.app.push(...(await scrollRound(app, start, changing)));
   }
   const summary = (samples: readonly number[]) =>
     `${samples.length} frames, median ${percentile(samples, 0.5).toFixed(1)}, p95 ${percentile(samples, 0.95).toFixed(1)}, longest ${Math.max(...samples).toFixed(1)} ms`;
   context.note(`${what}: ${summary(frames.app)}; empty list ${summary(frames.bare)}`);
   if (host !== undefined)
-    context.note(`${((changed / (rounds * roundMs)) * 1000).toFixed(0)} changes a second were sent`);
+    context.note(`changes a second sent: ${rates.map((rate) => rate.toFixed(0)).join(', ')}`);
   context.figure(
     compare({
       name: what,
@@ -160,11 +160,16 @@ function wheelPixels(elapsedMs: number): number {
 }
 
 /** The fixed turning of a wheel, and the times between the frames meanwhile. */
-async function scrollRound({ window, scroller }: Scrolled, start: number): Promise<number[]> {
+async function scrollRound(
+  { window, scroller }: Scrolled,
+  start: number,
+  alongside: (line: () => number) => () => void = () => () => undefined,
+): Promise<number[]> {
   await window.evaluate(scrollTo, scroller, start);
   await pause(500);
   await window.evaluate(startFrames);
   const began = performance.now();
+  const end = alongside(() => Math.floor((start + wheelPixels(performance.now() - began)) / rowHeight));
   for (let turn = 0; turn * wheel.everyMs < roundMs; turn += 1) {
     const wait = began + turn * wheel.everyMs - performance.now();
     if (wait > 0) await pause(wait);
@@ -177,6 +182,7 @@ async function scrollRound({ window, scroller }: Scrolled, start: number): Promi
     });
   }
   const frames = await window.evaluate(stopFrames);
+  end();
   const top = await window.evaluate(scrollTopOf, scroller);
   // A wheel that turned nothing would measure a still page.
   if (!(top - start > wheelPixels(roundMs) / 2))
@@ -194,7 +200,10 @@ async function loadAllRows({ window, scroller }: Scrolled): Promise<void> {
 
 /** A change made now is soon on the screen: the page has not fallen behind. */
 async function checkUpToDate(context: BenchContext, app: Scrolled, host: ChangingHost): Promise<void> {
+  // The last turn of the wheel still moves the list for a moment.
+  await pause(500);
   await app.window.evaluate(scrollTo, app.scroller, 0);
+  await pause(500);
   await app.window.evaluate(whenDrawn, rowSelector, null, rowsInView);
   const command = 'echo the last change';
   const drawn = app.window.evaluate(whenDrawn, `${rowSelector} *`, command, 1);
