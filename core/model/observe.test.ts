@@ -50,6 +50,15 @@ describe('applying one observation', () => {
     expect(world.attempt(second).state).toBe('RUNNING');
   });
 
+  test('an attempt whose first report is its end has its start in the audit as well, before the end', () => {
+    const id = fresh().submit();
+    const uid = world.assign(`${id}/0`);
+    world.observe(uid, 'SUCCEEDED', { startedAtMs: 5, finishedAtMs: 6 });
+    const actions = world.changes.at(-1)?.audit.map((entry) => entry.action) ?? [];
+    expect(actions.slice(0, 2)).toEqual(['attempt_started', 'job_started']);
+    expect(actions.filter((action) => action === 'attempt_started')).toHaveLength(1);
+  });
+
   test('5: the same state with nothing new writes nothing', () => {
     const id = fresh().submit();
     const uid = world.run(`${id}/0`);

@@ -54,6 +54,7 @@ export function observe(draft: Draft, observation: Observation, nowMs: number): 
   };
   const ending: EndState = state === 'MISSING' ? 'WORKER_FAILED' : state;
   const ended: Attempt = ending === 'SUCCEEDED' ? { ...seen, exitCode: seen.exitCode ?? 0 } : seen;
+  if (attempt.startedAtMs === null && startedAtMs !== null) auditStart(draft, attempt, nowMs);
   if (startedAtMs !== null)
     noteStart(draft, { ...task, startedAtMs: task.startedAtMs ?? startedAtMs }, startedAtMs, nowMs);
   const cause = ending === 'SUCCEEDED' ? null : (observation.cause ?? defaultCause(ending, ended));
@@ -91,14 +92,17 @@ function progress(
   if (state === attempt.state && startedAtMs === attempt.startedAtMs && pid === attempt.pid)
     return 'unchanged';
   draft.putAttempt({ ...attempt, state, startedAtMs, pid });
-  if (attempt.startedAtMs === null) {
-    draft.audit(nowMs, controllerActor, 'attempt_started', attempt.uid, {
-      task: task.id,
-      number: attempt.number,
-    });
-  }
+  if (attempt.startedAtMs === null) auditStart(draft, attempt, nowMs);
   noteStart(draft, { ...task, state, startedAtMs: task.startedAtMs ?? startedAtMs }, startedAtMs, nowMs);
   return 'applied';
+}
+
+/** Also of an attempt whose first report is its end: a short command is over before its start was told. */
+function auditStart(draft: Draft, attempt: Attempt, nowMs: number): void {
+  draft.audit(nowMs, controllerActor, 'attempt_started', attempt.uid, {
+    task: attempt.taskId,
+    number: attempt.number,
+  });
 }
 
 /** Writes the task and, when this is the first start of the whole job, the job. */
