@@ -263,7 +263,8 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
       const { runExample } = await import('./example.js');
       const exitCode = await runExample({
         client,
-        examplesFolder: join(appFolder, 'examples'),
+        // A command's folder must be a real one, not a path inside the archive.
+        examplesFolder: join(app.isPackaged ? process.resourcesPath : appFolder, 'examples'),
         openJob,
         unattended,
         contents: () => window.browserWindow()?.webContents,
