@@ -74,11 +74,18 @@ async function reportExample(options: ExampleOptions, jobId: string): Promise<nu
   return summary.exitCode ?? (summary.state === 'SUCCEEDED' ? 0 : 1);
 }
 
-/** The page must have drawn the end before the picture is taken; two frames after the last change it has. */
+/** In the page: resolves once the log is whole and drawn, or after five seconds without that. */
+const logIsDrawn = `new Promise((done) => {
+  const whole = () => document.querySelector('[data-complete="true"]') !== null;
+  const settle = () => { watch.disconnect(); setTimeout(() => requestAnimationFrame(() => done(undefined)), 300); };
+  const watch = new MutationObserver(() => { if (whole()) settle(); });
+  watch.observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: ['data-complete'] });
+  setTimeout(settle, 5000);
+  if (whole()) settle();
+})`;
+
 async function saveScreenshot(contents: WebContents, path: string): Promise<void> {
-  await contents.executeJavaScript(
-    'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(undefined))))',
-  );
+  await contents.executeJavaScript(logIsDrawn);
   const image = await contents.capturePage();
   if (image.isEmpty()) throw new Error('The window gave an empty picture.');
   await writeFile(path, image.toPNG(), { mode: 0o600 });

@@ -285,6 +285,7 @@ function LogBody({ body, view, running, choice, onChoice, onKeys }: LogBodyProps
       tabIndex={0}
       role="group"
       aria-label={words.region}
+      data-complete={state.complete && !state.loading}
       onKeyDown={onKeys}
     >
       <div className={styles['frame']} ref={attach} />
