@@ -1,7 +1,7 @@
 /** The list of 10,000 jobs: its first page, its frames while it is scrolled and while jobs change, and what it keeps in memory. */
 import { common } from '../../renderer/strings/common.js';
 import { compare, limit, percentile, type BenchContext } from './harness.js';
-import { openStage, pause, type WindowStage } from './window-app.js';
+import { noteLoad, openStage, pause, type WindowStage } from './window-app.js';
 import type { WindowProcess } from './window-cdp.js';
 import { fillHome, jobCount, openChangingHost, type ChangingHost } from './window-jobs.js';
 import {
@@ -36,6 +36,7 @@ interface Scrolled {
 
 export async function run(context: BenchContext): Promise<void> {
   const stage = await openStage(context.root);
+  noteLoad(context);
   try {
     const bare: Scrolled = { window: await stage.startBare('list'), scroller: '#scroller' };
     await bare.window.evaluate(whenDrawn, '.row', null, rowsInView);

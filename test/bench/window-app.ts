@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { resolveHome, type Home } from '../../main/home.js';
 import type * as Displays from '../../scripts/lib/display.mjs';
 import type * as Runtimes from '../../scripts/runtime.mjs';
+import type { BenchContext } from './harness.js';
 import { makeBareApp, type BareApp, type BarePage } from './window-bare.js';
 import { startWindow, type WindowProcess } from './window-cdp.js';
 
@@ -68,6 +69,14 @@ export async function openStage(root: string): Promise<WindowStage> {
       for (const folder of folders) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A busy machine lengthens what does much more than what does little: the ratios are those of an idle one. */
+export function noteLoad(context: BenchContext): void {
+  const [lastMinute = Number.NaN] = os.loadavg();
+  context.note(
+    `load of the machine before: ${lastMinute.toFixed(1)} on ${os.availableParallelism()} processors`,
+  );
 }
 
 export function pause(ms: number): Promise<void> {

@@ -1,7 +1,7 @@
 /** How soon the window can be used, beside a bare Electron window, and what it costs while nothing happens. */
 import { jobs as words } from '../../renderer/strings/jobs.js';
 import { compare, limit, percentile, type BenchContext } from './harness.js';
-import { openStage, pause, type WindowStage } from './window-app.js';
+import { noteLoad, openStage, pause, type WindowStage } from './window-app.js';
 import type { WindowProcess } from './window-cdp.js';
 import { whenDrawn } from './window-page.js';
 import { processTimes } from './window-processes.js';
@@ -16,6 +16,7 @@ const idleMs = 20_000;
 
 export async function run(context: BenchContext): Promise<void> {
   const stage = await openStage(context.root);
+  noteLoad(context);
   try {
     await coldStart(context, stage);
     await idle(context, stage);
@@ -35,13 +36,22 @@ async function coldStart(context: BenchContext, stage: WindowStage): Promise<voi
     timeOf(await stage.startBare('empty'), (window) => window.evaluate(whenDrawn, '#ready', null, 1));
   // Once each before: the data folder and the profiles are made, the files are in the system's memory.
   const first = { app: await app(), bare: await bare() };
-  context.note(`first start: application ${first.app} ms, bare window ${first.bare} ms`);
-  const times: { app: number[]; bare: number[] } = { app: [], bare: [] };
+  context.note(`first start: application ${first.app.ms} ms, bare window ${first.bare.ms} ms`);
+  const seen: { app: Start[]; bare: Start[] } = { app: [], bare: [] };
   for (let round = 0; round < starts; round += 1) {
-    times.app.push(await app());
-    times.bare.push(await bare());
+    seen.app.push(await app());
+    seen.bare.push(await bare());
   }
+  const times = { app: seen.app.map(({ ms }) => ms), bare: seen.bare.map(({ ms }) => ms) };
   context.note(`application ${times.app.join(', ')} ms; bare window ${times.bare.join(', ')} ms`);
+  const work = (all: readonly Start[]) =>
+    `${percentile(
+      all.map(({ cpuMs }) => cpuMs),
+      0.5,
+    ).toFixed(0)} ms`;
+  context.note(
+    `processor time of all processes until then, median: application ${work(seen.app)}, bare window ${work(seen.bare)}`,
+  );
   context.figure(
     compare({
       name: 'cold start to a usable Jobs page, median',
@@ -53,12 +63,19 @@ async function coldStart(context: BenchContext, stage: WindowStage): Promise<voi
   );
 }
 
+interface Start {
+  readonly ms: number;
+  /** Unlike the time, it hardly depends on what else the machine does. */
+  readonly cpuMs: number;
+}
+
 async function timeOf(
   window: WindowProcess,
   drawn: (window: WindowProcess) => Promise<number>,
-): Promise<number> {
+): Promise<Start> {
   try {
-    return (await drawn(window)) - window.startedAtMs;
+    const ms = (await drawn(window)) - window.startedAtMs;
+    return { ms, cpuMs: processTimes(window.pid).reduce((sum, { cpuMs }) => sum + cpuMs, 0) };
   } finally {
     await window.end();
     await pause(restMs);
