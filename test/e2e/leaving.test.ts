@@ -68,6 +68,8 @@ test('stopping the queue on quitting leaves what waits waiting, and no controlle
   const jobId = await submit(client, 'running', countUntil(stopFile));
   await client.until('job', { jobId }, (value) => stateOf(value) === 'RUNNING');
   client.close();
+  // The window asks about jobs it knows of; what just started reaches it a moment later.
+  await expect(desktop.page.getByText('1 running').first()).toBeVisible();
   await answerDialogs(desktop.app, 'Quit and stop the queue');
   const gone = ended(desktop.app);
   await chooseQuit(desktop);

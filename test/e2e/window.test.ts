@@ -20,7 +20,9 @@ test('everything on the way is reached by keys', async ({ desktop }) => {
   const { page } = desktop;
   await expect(page.getByText('Healthy')).toBeVisible();
   await page.keyboard.press('n');
-  await expect.poll(() => page.url()).toContain('#/new');
+  // The first Esc leaves the field, so the field must have the focus by then.
+  await expect(page.getByRole('textbox', { name: 'Command' })).toBeFocused();
+  expect(page.url()).toContain('#/new');
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
   await expect.poll(() => page.url()).toContain('#/jobs');
