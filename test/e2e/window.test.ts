@@ -6,7 +6,7 @@ import { expect, launchDesktop, submit, test } from '../harness/electron.js';
 test('the first start shows the jobs page, connected, on an empty profile', async ({ root }) => {
   const startedAt = Date.now();
   const desktop = await launchDesktop(root);
-  await expect(desktop.page.getByRole('heading', { name: 'Jobs' })).toBeVisible();
+  await expect(desktop.page.getByRole('heading', { name: 'Jobs', level: 1 })).toBeVisible();
   await expect(desktop.page.getByText('Healthy')).toBeVisible();
   const ms = Date.now() - startedAt;
   test.info().annotations.push({ type: 'first start to a connected page', description: `${ms} ms` });
@@ -65,8 +65,8 @@ for (const theme of ['light', 'dark'] as const) {
     await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', theme);
     for (const [hash, ready] of [
       ['#/jobs', page.getByText('to-look-at').first()],
-      ['#/overview', page.getByRole('heading', { name: 'Overview' })],
-      ['#/new', page.getByRole('heading', { name: 'New job' })],
+      ['#/overview', page.getByRole('heading', { name: 'Overview', level: 1 })],
+      ['#/new', page.getByRole('heading', { name: 'New job', level: 1 })],
       [`#/job/${encodeURIComponent(jobId)}`, page.getByText('to-look-at').first()],
     ] as const) {
       await page.evaluate((target) => {

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { Profiler } from 'react';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { refusal } from '../../../core/contract/errors.js';
 import { currentRoute, useRoute } from '../../app/router.js';
 import { findViolations } from '../../../test/harness/axe.js';
@@ -38,6 +38,10 @@ const active = () => {
 const loaded = () => screen.findByText('train-llm');
 
 describe('Jobs page', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
   it('shows each job with its state, its reason, its tasks and where it is', async () => {
     show();
     await loaded();
@@ -178,6 +182,8 @@ describe('Jobs page', () => {
   });
 
   it('does not render the list for a batch of rows that are not in view', async () => {
+    // Ages on the screen render by the second; the clock stands still, so that what is counted comes from the batch.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     let commits = 0;
     const { host } = renderInWindow(
       <Profiler id="jobs" onRender={() => (commits += 1)}>
