@@ -169,7 +169,8 @@ test('the page can neither leave nor open a window', async ({ desktop }) => {
   });
   await expect.poll(() => desktop.log()).toContain('Left about:blank');
   await expect.poll(() => page.url()).toContain(address);
-  await page.waitForLoadState();
+  // The page that came back has drawn and connected: nothing navigates any more.
+  await expect(page.getByText('Healthy')).toBeVisible();
   const opened = await page.evaluate(() => [
     window.open('https://example.com/page') === null,
     window.open('file:///etc/passwd') === null,
