@@ -1,5 +1,5 @@
 /** This computer as a backend of one worker: attempts are processes here. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
@@ -194,8 +194,25 @@ class WorkstationBackend implements Backend {
 function writeSupervisor(folder: string): string {
   const hash = createHash('sha256').update(supervisorText).digest('hex').slice(0, 12);
   const file = path.join(folder, `.supervisor-${hash}.sh`);
-  writeFileSync(file, supervisorText, { mode: 0o600 });
+  // Not written over: a running shell would find it cut for a moment, and on a full disk for good.
+  if (isText(file, supervisorText)) return file;
+  const next = `${file}.${process.pid}`;
+  try {
+    writeFileSync(next, supervisorText, { mode: 0o600 });
+    renameSync(next, file);
+  } catch (error) {
+    rmSync(next, { force: true });
+    throw error;
+  }
   return file;
+}
+
+function isText(file: string, text: string): boolean {
+  try {
+    return readFileSync(file, 'utf8') === text;
+  } catch {
+    return false; // not there yet
+  }
 }
 
 /** Electron's executable is Node when asked to. */
