@@ -15,7 +15,13 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readClaim } from '../../main/backends/workstation/process/claim.js';
 import { launchOf, type BackendProbe } from '../harness/backend-probe.js';
-import { eventually, livingOf, processBackends, type ProcessBackends } from '../harness/process-backend.js';
+import {
+  endLiving,
+  eventually,
+  livingOf,
+  processBackends,
+  type ProcessBackends,
+} from '../harness/process-backend.js';
 
 function missing(): string | null {
   if (process.platform !== 'linux') return 'a small file system needs Linux';
@@ -42,8 +48,7 @@ describe.skipIf(reason !== null)(
     });
     afterEach(async () => {
       await probe.backend.close();
-      for (const pid of livingOf(disk)) process.kill(pid, 'SIGKILL');
-      await eventually(() => livingOf(disk).length === 0, 'everything has ended');
+      await endLiving(disk);
       execFileSync('umount', ['--lazy', disk]);
       await backends.dispose();
     });

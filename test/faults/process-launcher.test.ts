@@ -5,55 +5,101 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readClaim } from '../../main/backends/workstation/process/claim.js';
 import { noGroups } from '../../main/backends/workstation/process/control-groups.js';
-import type { LauncherSetup } from '../../main/backends/workstation/process/launcher-protocol.js';
+import type { LauncherSetup, ToLauncher } from '../../main/backends/workstation/process/launcher-protocol.js';
+import { launchOf } from '../harness/backend-probe.js';
 import { launcherFile } from '../harness/launcher-file.js';
-import { eventually } from '../harness/process-backend.js';
+import { endLiving, eventually, livingOf } from '../harness/process-backend.js';
+
+const timeout = 60_000;
+const supervisor = path.resolve(import.meta.dirname, '../../main/backends/workstation/process/supervisor.sh');
 
 let scratch: string;
 let launcher: ChildProcess;
-let said = '';
 
 beforeEach(async () => {
   scratch = mkdtempSync(path.join(os.tmpdir(), 'iris-scratch-'));
   launcher = spawn(process.execPath, [await launcherFile()], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
-  said = '';
-  launcher.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text));
 });
-afterEach(() => {
+afterEach(async () => {
   launcher.kill('SIGKILL');
+  await endLiving(scratch);
   rmSync(scratch, { recursive: true, force: true });
 });
+
+/** How it ended, and all it said on its error output. `close` never comes when the channel was closed from here. */
+async function endOf(child: ChildProcess) {
+  let said = '';
+  const errors = child.stderr;
+  if (errors === null) throw new Error('its error output is not piped');
+  errors.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const [exit] = await Promise.all([once(child, 'exit'), once(errors, 'end')]);
+  return { exit, said };
+}
+
+function setupOf(shell: string): LauncherSetup {
+  return {
+    kind: 'setup',
+    attemptsFolder: scratch,
+    supervisor,
+    shell,
+    loginEnvironment: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
+    umask: 0o022,
+    groups: noGroups,
+  };
+}
 
 /** A shell that keeps the launcher inside its first message until the gate opens. */
 function slowShell(): { readonly file: string; readonly entered: string; readonly gate: string } {
   const [file, entered, gate] = ['shell', 'entered', 'gate'].map((name) => path.join(scratch, name));
   if (file === undefined || entered === undefined || gate === undefined) throw new Error('unreachable');
-  writeFileSync(
-    file,
-    `#!/bin/sh\n: >${entered}\nuntil test -e ${gate}; do sleep 0.02; done\nexec /bin/sh "$@"\n`,
-  );
+  const script = `: >${entered}\nuntil test -e ${gate}; do sleep 0.02; done\nexec /bin/sh "$@"\n`;
+  writeFileSync(file, `#!/bin/sh\n${script}`);
   chmodSync(file, 0o700);
   return { file, entered, gate };
 }
 
-test('a word to a parent that is gone ends it quietly', async () => {
+test('a word to a parent that is gone ends it quietly', { timeout }, async () => {
   const shell = slowShell();
-  const setup: LauncherSetup = {
-    kind: 'setup',
-    attemptsFolder: scratch,
-    supervisor: path.join(scratch, 'none.sh'),
-    shell: shell.file,
-    loginEnvironment: {},
-    umask: 0o022,
-    groups: noGroups,
-  };
-  launcher.send(setup);
+  const end = endOf(launcher);
+  launcher.send(setupOf(shell.file));
   await eventually(() => existsSync(shell.entered), 'the launcher is at work');
-  const exit = once(launcher, 'close');
+  // It cannot see this before its next word, as the shell holds it.
   launcher.disconnect();
-  await once(launcher, 'disconnect');
   writeFileSync(shell.gate, '');
-  expect(await exit).toEqual([0, null]);
-  expect(said).toBe('');
+  expect(await end).toEqual({ exit: [0, null], said: '' });
+});
+
+test('its parent goes: what it started lives on to its own end', { timeout }, async () => {
+  const end = endOf(launcher);
+  const gate = path.join(scratch, 'gate');
+  const script = `echo before; until test -e ${gate}; do sleep 0.02; done; echo after; exit 5`;
+  const { uid } = launchOf({ command: ['sh', '-c', script] });
+  const start: ToLauncher = {
+    kind: 'start',
+    items: [
+      {
+        uid,
+        command: ['sh', '-c', script],
+        folder: scratch,
+        environment: { IRIS_ATTEMPT_UID: uid, IRIS_WORKDIR: path.join(scratch, uid, 'work') },
+        files: [],
+        timeLimitMs: null,
+        stopSignal: 'SIGTERM',
+        graceMs: 1000,
+        limits: null,
+      },
+    ],
+  };
+  launcher.send(setupOf('/bin/sh'));
+  launcher.send(start);
+  const folder = path.join(scratch, uid);
+  await eventually(() => readClaim(folder).kind === 'claimed', 'the supervisor is at work');
+  launcher.disconnect();
+  expect(await end).toEqual({ exit: [0, null], said: '' });
+  expect(livingOf(scratch).length).toBeGreaterThan(0);
+  writeFileSync(gate, '');
+  await eventually(() => livingOf(scratch).length === 0, 'the command ends');
+  expect(readClaim(folder)).toMatchObject({ kind: 'claimed', status: { kind: 'exit', code: 5 } });
 });

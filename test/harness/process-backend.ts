@@ -48,13 +48,7 @@ export async function processBackends(): Promise<ProcessBackends> {
     },
     dispose: async () => {
       for (const probe of open) await probe.backend.close();
-      for (const entry of livingOf(folder)) {
-        try {
-          process.kill(entry, 'SIGKILL');
-        } catch {
-          continue; // ended meanwhile
-        }
-      }
+      await endLiving(folder);
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -72,6 +66,22 @@ export function livingOf(folder: string): readonly number[] {
       }
     })
     .map(({ pid }) => pid);
+}
+
+/** Kills what `livingOf` names until it names nothing. */
+export async function endLiving(folder: string): Promise<void> {
+  const none = (): boolean => {
+    const pids = livingOf(folder);
+    for (const pid of pids) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        continue; // ended meanwhile
+      }
+    }
+    return pids.length === 0;
+  };
+  await eventually(none, 'everything has ended');
 }
 
 /** Waits for a condition that no report tells of. */

@@ -36,8 +36,11 @@ let events: LauncherEvent[] = [];
 let ended: Ended[] = [];
 let pumping = false;
 
+/** A parent that is gone is the end of this program, as its closed channel is; which of the two is seen first is chance. */
 function send(message: FromLauncher): void {
-  process.send?.(message);
+  process.send?.(message, (error: Error | null) => {
+    if (error !== null) process.exit(0);
+  });
 }
 
 function flush(): void {
