@@ -9,22 +9,22 @@ import type { Attempt, ChangeSet } from '../../core/model/entities.js';
 import { ModelState } from '../../core/model/draft.js';
 import { metaKeys } from '../../core/model/view.js';
 import { isEmpty, mergeChanges, noChanges } from './merge-changes.js';
-import { infeasibleFields, resolveGpu, type WorkerTotals } from '../../core/scheduling/feasible.js';
+import { infeasibleFields, resolveGpu } from '../../core/scheduling/feasible.js';
 import type { AttemptObservation, Backend, WorkerObservation } from '../backends/backend.js';
 import type { Store } from '../store/types.js';
 import type { Logger } from './logger.js';
 import { describeError } from './logger.js';
 import type { Publisher } from './publisher.js';
+import { GuardedBackend, usualPatience, type BackendPatience } from './guarded-backend.js';
 import { LiveViews } from './live-views.js';
 import { decideBatch, placeTasks, type Command, type RandomText, type TargetResult } from './round.js';
 import { PortRange } from './ports.js';
 import { infeasibleMessage, storageReason } from './refusals.js';
 import { publishLogEnd } from './log-end.js';
 import { LaunchPlans } from './launch-plans.js';
+import { RoundTimer } from './round-timer.js';
 import type { Identity } from './session.js';
 
-/** From the start of one round to the next under load; an idle controller starts one at once. */
-const minRoundGapMs = 5;
 /** Commands taken into one round and so into one transaction. */
 const commandsARound = 500;
 /** After a failed write. */
@@ -33,6 +33,7 @@ const storageRetryMs = 1000;
 export interface ControllerParts {
   readonly store: Store;
   readonly backend: Backend;
+  readonly backendPatience?: BackendPatience;
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
@@ -60,6 +61,8 @@ export class Controller {
   private readonly ports = new PortRange();
   /** What memory says of live jobs. */
   readonly views: LiveViews;
+  /** The backend behind what bounds its calls: all others shall use it by this too. */
+  readonly backend: GuardedBackend;
   private readonly launches: LaunchPlans;
   private readonly backendId: string;
   private readonly random: RandomText;
@@ -67,9 +70,7 @@ export class Controller {
   private observations: AttemptObservation[] = [];
   private workers: readonly WorkerObservation[] = [];
   private publisher: Publisher | null = null;
-  private scheduled: NodeJS.Immediate | NodeJS.Timeout | null = null;
-  private deadline: NodeJS.Timeout | null = null;
-  private lastRoundMs = Number.NEGATIVE_INFINITY;
+  private readonly timer: RoundTimer;
   private storageFault: string | null = null;
   private stopped = false;
   private firstRound = true;
@@ -77,7 +78,13 @@ export class Controller {
   constructor(private readonly parts: ControllerParts) {
     this.state = this.emptyState();
     this.views = new LiveViews(() => this.state);
-    this.backendId = parts.backend.describe().id;
+    this.backend = new GuardedBackend(parts.backend, {
+      logger: parts.logger,
+      monotonicMs: parts.monotonicMs,
+      patience: parts.backendPatience ?? usualPatience,
+      changed: () => this.backendChanged(),
+    });
+    this.backendId = this.backend.describe().id;
     this.random = {
       uid: () => parts.random(8),
       suffix: () =>
@@ -86,13 +93,14 @@ export class Controller {
           .slice(-6)
           .padStart(6, '0'),
     };
+    this.timer = new RoundTimer({ ...parts, due: () => this.markDirty() });
     this.launches = new LaunchPlans(() => this.state, parts);
   }
 
   /** Loads what lives, begins observing the backend and runs the first round. */
   async start(): Promise<void> {
     this.views.start(this.load());
-    await this.parts.backend.start({
+    await this.backend.start({
       observations: (batch) => {
         for (const observation of batch) this.observations.push(observation);
         this.markDirty();
@@ -106,8 +114,13 @@ export class Controller {
         this.publisher?.logGrew(uid, { outSize, errSize, complete: this.isFinished(uid) });
       },
     });
-    this.workers = this.parts.backend.observe();
+    this.workers = this.backend.observe();
     this.markDirty();
+  }
+
+  /** What memory holds, to be compared with what the disk would give. */
+  get memory(): ModelState {
+    return this.state;
   }
 
   publishTo(publisher: Publisher): void {
@@ -119,11 +132,7 @@ export class Controller {
     if (this.stopped) return;
     this.runRound();
     this.stopped = true;
-    if (this.scheduled !== null) {
-      clearImmediate(this.scheduled as NodeJS.Immediate);
-      clearTimeout(this.scheduled as NodeJS.Timeout);
-    }
-    if (this.deadline !== null) clearTimeout(this.deadline);
+    this.timer.stop();
     for (const waiting of this.commands.splice(0)) {
       waiting.reject(
         new RefusalError(
@@ -134,7 +143,7 @@ export class Controller {
   }
 
   busy(): boolean {
-    return this.scheduled !== null || this.commands.length > 0 || this.observations.length > 0;
+    return this.timer.isPending || this.commands.length > 0 || this.observations.length > 0;
   }
 
   // Commands
@@ -169,8 +178,8 @@ export class Controller {
 
   /** Whether it could start now, must wait, or can never run; from the same data a round decides on. */
   check(spec: JobSpec): { fields: FieldError[]; verdict: 'STARTS_NOW' | 'WAITS' | 'NEVER'; message: string } {
-    const resolved = resolveGpu(spec, this.totals());
-    const fields = infeasibleFields(resolved, this.totals());
+    const resolved = resolveGpu(spec, this.workers);
+    const fields = infeasibleFields(resolved, this.workers);
     if (fields.length > 0) return { fields, verdict: 'NEVER', message: infeasibleMessage(fields) };
     return { fields: [], ...this.views.forecast(resolved, this.workers) };
   }
@@ -181,25 +190,25 @@ export class Controller {
 
   health(): { healthy: boolean; health: string } {
     if (this.storageFault !== null) return { healthy: false, health: this.storageFault };
+    const fault = this.backend.fault();
+    if (fault !== null) return { healthy: false, health: fault };
     if (this.workers.length === 0) return { healthy: false, health: 'No machine has reported yet.' };
     return { healthy: true, health: 'All is well.' };
   }
 
-  // Rounds
-
-  private totals(): WorkerTotals[] {
-    return this.workers.map((worker) => ({
-      id: worker.id,
-      cpuMillicores: worker.cpuMillicores,
-      memoryBytes: worker.memoryBytes,
-      gpus: worker.gpus,
-      gpuNote: worker.gpuNote,
-    }));
+  /** A fault of it came or went: its machines may be used no longer, or again. */
+  private backendChanged(): void {
+    this.workers = this.backend.observe();
+    this.publisher?.machinesChanged();
+    this.publisher?.statusChanged();
+    this.markDirty();
   }
 
+  // Rounds
+
   private feasible(spec: JobSpec): JobSpec {
-    const resolved = resolveGpu(spec, this.totals());
-    const fields = infeasibleFields(resolved, this.totals());
+    const resolved = resolveGpu(spec, this.workers);
+    const fields = infeasibleFields(resolved, this.workers);
     if (fields.length > 0) throw new RefusalError(refusal('INFEASIBLE', infeasibleMessage(fields), fields));
     return resolved;
   }
@@ -217,18 +226,12 @@ export class Controller {
   }
 
   private markDirty(): void {
-    if (this.scheduled !== null || this.stopped || this.storageFault !== null) return;
-    const waitMs = this.lastRoundMs + minRoundGapMs - this.parts.monotonicMs();
-    const run = () => {
-      this.scheduled = null;
-      this.runRound();
-    };
-    this.scheduled = waitMs > 0 ? setTimeout(run, waitMs) : setImmediate(run);
+    if (!this.stopped && this.storageFault === null) this.timer.soon(() => this.runRound());
   }
 
   private runRound(): void {
     if (this.stopped) return;
-    this.lastRoundMs = this.parts.monotonicMs();
+    this.timer.roundBegins();
     const nowMs = this.parts.nowMs();
     const observations = this.observations;
     this.observations = [];
@@ -262,6 +265,10 @@ export class Controller {
         return;
       }
     }
+    for (const { outcome, uid, state } of batch.dropped) {
+      const why = outcome === 'unknown' ? 'nothing unfinished has that uid' : 'its attempt is over already';
+      this.parts.logger.warn(`A report was dropped: ${why}`, { backend: this.backendId, uid, state });
+    }
     this.perform(changes, inboxIds, placed.reasonsChanged);
     for (const [index, entry] of waiting.entries()) {
       const answer = batch.answers[index];
@@ -270,7 +277,7 @@ export class Controller {
       else if (answer.ok) entry.resolve(answer.value);
       else entry.reject(new RefusalError(answer.refusal));
     }
-    this.setDeadline(this.state.nextDeadlineMs());
+    this.timer.setDeadline(this.state.nextDeadlineMs());
     if (placed.more || this.commands.length > 0 || this.observations.length > 0) this.markDirty();
   }
 
@@ -311,10 +318,7 @@ export class Controller {
     this.storageFault = reason.message;
     for (const entry of this.commands.splice(0)) entry.reject(new RefusalError(reason));
     this.publisher?.statusChanged();
-    this.scheduled = setTimeout(() => {
-      this.scheduled = null;
-      this.retryStorage();
-    }, storageRetryMs);
+    this.timer.after(storageRetryMs, () => this.retryStorage());
   }
 
   private retryStorage(): void {
@@ -354,7 +358,7 @@ export class Controller {
   private perform(changes: ChangeSet, inboxIds: readonly number[], reasonsChanged: readonly string[]): void {
     if (changes.attempts.length > 0 || this.firstRound) {
       this.firstRound = false;
-      this.parts.backend.reconcile(this.launches.desired());
+      this.backend.reconcile(this.launches.desired());
     }
     this.publish(changes, inboxIds, reasonsChanged);
     this.views.evictOver(changes);
@@ -374,7 +378,7 @@ export class Controller {
     }
     for (const attempt of changes.attempts) {
       if (attempt.finishedAtMs !== null && publisher.wants('log', attempt.uid))
-        void publishLogEnd(attempt.uid, publisher, this.parts);
+        void publishLogEnd(attempt.uid, publisher, { backend: this.backend, logger: this.parts.logger });
     }
     const items = changes.inbox.map((entry, index): InboxItem => ({
       ...entry,
@@ -382,15 +386,6 @@ export class Controller {
       read: false,
     }));
     if (items.length > 0) publisher.inboxChanged(items);
-  }
-
-  private setDeadline(atMs: number | null): void {
-    if (this.deadline !== null) clearTimeout(this.deadline);
-    this.deadline = null;
-    if (atMs === null) return;
-    // Bounded, so that a wall clock that was set meanwhile is noticed within a minute.
-    const waitMs = Math.min(60_000, Math.max(1, atMs - this.parts.nowMs()));
-    this.deadline = setTimeout(() => this.markDirty(), waitMs);
   }
 
   private isFinished(uid: string): boolean {

@@ -10,6 +10,7 @@ import { contractVersion } from '../../core/contract/api.js';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type { HostFrame } from '../../core/contract/protocol.js';
 import type { HostStatus, Overview } from '../../core/contract/views.js';
+import type { Backend } from '../backends/backend.js';
 import { createWorkstationBackend } from '../backends/workstation/workstation-backend.js';
 import { prepareHome, type Home } from '../home.js';
 import { networkFileSystem } from '../machine/file-system.js';
@@ -20,6 +21,7 @@ import { acquireOwnerLock } from '../store/owner-lock.js';
 import { openReader } from '../store/reader.js';
 import { openStore } from '../store/store.js';
 import { Controller } from './controller.js';
+import type { BackendPatience } from './guarded-backend.js';
 import { createHandlers } from './handlers.js';
 import { startHousekeeping } from './housekeeping.js';
 import { lingeringWarning } from './lingering.js';
@@ -33,6 +35,11 @@ export interface HostOptions {
   readonly hostKind: 'desktop' | 'headless';
   readonly appVersion: string;
   readonly runtime: string;
+  /** The name of the network file system a path lies on, null when it is local; asked of the system unless given. */
+  readonly networkFileSystem?: (path: string) => string | null;
+  /** The workstation's own unless given. */
+  readonly makeBackend?: () => Backend;
+  readonly backendPatience?: BackendPatience;
 }
 
 export interface Host {
@@ -59,7 +66,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   const startedAtMs = nowMs();
   const steps: Step[] = [];
 
-  const fileSystem = networkFileSystem(home.root);
+  const fileSystem = (options.networkFileSystem ?? networkFileSystem)(home.root);
   if (fileSystem !== null) {
     throw new RefusalError(
       refusal(
@@ -105,18 +112,20 @@ export async function startHost(options: HostOptions): Promise<Host> {
     });
     steps.push({ name: 'reader', dispose: () => reads.close() });
 
-    const backend = createWorkstationBackend({
-      attemptsFolder: home.attempts,
-      launcherFile: builtModule('launcher'),
-      log: logger,
-      nowMs,
-      monotonicMs,
-    });
-    steps.push({ name: 'workstation backend', dispose: () => backend.close() });
-
+    const makeBackend =
+      options.makeBackend ??
+      (() =>
+        createWorkstationBackend({
+          attemptsFolder: home.attempts,
+          launcherFile: builtModule('launcher'),
+          log: logger,
+          nowMs,
+          monotonicMs,
+        }));
     const controller = new Controller({
       store,
-      backend,
+      backend: makeBackend(),
+      ...(options.backendPatience === undefined ? {} : { backendPatience: options.backendPatience }),
       logger,
       nowMs,
       monotonicMs,
@@ -124,6 +133,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
       homeRoot: home.root,
       advertiseHost: os.hostname(),
     });
+    const { backend } = controller;
+    steps.push({ name: 'backend', dispose: () => backend.close() });
 
     const warning = await lingeringWarning(user);
     const status = (): HostStatus => ({

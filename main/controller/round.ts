@@ -40,6 +40,12 @@ export interface TargetResult {
   readonly refusal: Refusal | null;
 }
 
+interface DroppedReport {
+  readonly outcome: 'unknown' | 'stale';
+  readonly uid: string;
+  readonly state: AttemptObservation['state'];
+}
+
 export interface RandomText {
   /** 16 hex digits for an attempt. */
   uid(): string;
@@ -56,16 +62,25 @@ export function decideBatch(
     readonly commands: readonly Command[];
     readonly random: RandomText;
   },
-): { readonly changes: ChangeSet; readonly answers: readonly Result<unknown>[] } {
+): {
+  readonly changes: ChangeSet;
+  readonly answers: readonly Result<unknown>[];
+  /** Reports that changed nothing because no attempt they could be about is unfinished. */
+  readonly dropped: readonly DroppedReport[];
+} {
   const draft = new Draft(state);
-  observeAll(draft, input.observations, input.nowMs);
+  const outcomes = observeAll(draft, input.observations, input.nowMs);
+  const dropped = input.observations.flatMap(({ uid, state: reported }, index): DroppedReport[] => {
+    const outcome = outcomes[index];
+    return outcome === 'unknown' || outcome === 'stale' ? [{ outcome, uid, state: reported }] : [];
+  });
   executionTimeouts(draft, input.nowMs);
   schedulingDeadlines(draft, input.nowMs, (taskId) => state.waitingCause(taskId));
   // A command finds jobs as the observations left them.
   settle(draft, input.nowMs);
   const answers = input.commands.map((command) => carryOut(draft, command, input.nowMs, input.random));
   settle(draft, input.nowMs);
-  return { changes: draft.changeSet(), answers };
+  return { changes: draft.changeSet(), answers, dropped };
 }
 
 function carryOut(draft: Draft, command: Command, nowMs: number, random: RandomText): Result<unknown> {

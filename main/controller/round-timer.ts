@@ -1,0 +1,71 @@
+/** When the next round runs: at once when idle, not more often than every few milliseconds under load, and at the next deadline. */
+
+/** From the start of one round to the next under load; an idle controller starts one at once. */
+const minGapMs = 5;
+
+export interface RoundTimerOptions {
+  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
+  /** What a deadline calls. */
+  readonly due: () => void;
+}
+
+export class RoundTimer {
+  private immediate: NodeJS.Immediate | null = null;
+  private timeout: NodeJS.Timeout | null = null;
+  private deadline: NodeJS.Timeout | null = null;
+  private lastRoundMs = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly options: RoundTimerOptions) {}
+
+  get isPending(): boolean {
+    return this.immediate !== null || this.timeout !== null;
+  }
+
+  /** Once, however often it is asked for. */
+  soon(run: () => void): void {
+    if (this.isPending) return;
+    const waitMs = this.lastRoundMs + minGapMs - this.options.monotonicMs();
+    if (waitMs > 0) this.after(waitMs, run);
+    else {
+      this.immediate = setImmediate(() => {
+        this.immediate = null;
+        run();
+      });
+    }
+  }
+
+  /** In place of what was asked for before. */
+  after(ms: number, run: () => void): void {
+    this.clear();
+    this.timeout = setTimeout(() => {
+      this.timeout = null;
+      run();
+    }, ms);
+  }
+
+  roundBegins(): void {
+    this.lastRoundMs = this.options.monotonicMs();
+  }
+
+  setDeadline(atMs: number | null): void {
+    if (this.deadline !== null) clearTimeout(this.deadline);
+    this.deadline = null;
+    if (atMs === null) return;
+    // Bounded, so that a wall clock that was set meanwhile is noticed within a minute.
+    const waitMs = Math.min(60_000, Math.max(1, atMs - this.options.nowMs()));
+    this.deadline = setTimeout(this.options.due, waitMs);
+  }
+
+  stop(): void {
+    this.clear();
+    this.setDeadline(null);
+  }
+
+  private clear(): void {
+    if (this.immediate !== null) clearImmediate(this.immediate);
+    if (this.timeout !== null) clearTimeout(this.timeout);
+    this.immediate = null;
+    this.timeout = null;
+  }
+}
