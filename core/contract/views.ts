@@ -43,6 +43,9 @@ export const causeCodes = [
   'REBOOTED',
   'SUPERVISOR_LOST',
   'LOG_STORAGE_FULL',
+  // Warnings of an attempt
+  'MEMORY_NEAR_LIMIT',
+  'PROCESSES_REMAIN',
   'UNKNOWN',
 ] as const;
 export const causeSchema = z.strictObject({ code: z.enum(causeCodes), message: z.string() });
@@ -102,6 +105,8 @@ export const attemptViewSchema = z.strictObject({
   exitCode: z.number().int().nullable(),
   signal: z.string().nullable(),
   cause: causeSchema.nullable(),
+  /** What was noticed of it that neither ended it nor is undone by its end: its log may be cut, say. At most one of a code. */
+  warnings: z.array(causeSchema),
   /** UUIDs of the GPUs allotted. */
   devices: z.array(z.string()),
   /** Highest memory seen, bytes; null when not measured. */

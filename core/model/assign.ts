@@ -3,8 +3,7 @@ import { isTerminalJobState, type Band } from '../contract/states.js';
 import { ok, refuse, type Result } from '../contract/errors.js';
 import { holdsCapacity } from './capacity.js';
 import type { Draft } from './draft.js';
-import type { Attempt } from './entities.js';
-import { controllerActor } from './settle.js';
+import { controllerActor, type Attempt } from './entities.js';
 
 /** A number of GPUs above this that no machine has may be a model (`4090`): then it means one card of that model. */
 export const maxGpuCount = 16;
@@ -70,6 +69,7 @@ export function assign(draft: Draft, assignment: Assignment): Result<Attempt> {
     exitCode: null,
     signal: null,
     cause: null,
+    warnings: [],
     devices: [...devices],
     cpuMillicores,
     memoryBytes,

@@ -7,7 +7,9 @@ import {
 } from '../contract/states.js';
 import type { Cause } from '../contract/views.js';
 import type { Draft } from './draft.js';
-import type { Attempt, Task } from './entities.js';
+import { controllerActor, type Attempt, type AuditAction, type Task } from './entities.js';
+import { timeLimitExitCode } from './exit-codes.js';
+import { attemptNameOf } from './names.js';
 
 export type EndState = Exclude<AttemptState, 'ASSIGNED' | 'BUILDING' | 'RUNNING'>;
 
@@ -24,6 +26,19 @@ export function isTerminalAttempt(attempt: Attempt): boolean {
   return isTerminalTaskState(attempt.state);
 }
 
+/** An audit row of an attempt, filed under its path. */
+export function auditAttempt(
+  draft: Draft,
+  attempt: Attempt,
+  action: AuditAction,
+  nowMs: number,
+  detail: Readonly<Record<string, unknown>> = {},
+  actor = controllerActor,
+): void {
+  const entity = attemptNameOf(attempt.taskId, attempt.number);
+  draft.audit(nowMs, actor, action, entity, { uid: attempt.uid, ...detail });
+}
+
 /** The attempt a task runs or ran last. */
 export function currentAttempt(draft: Draft, task: Task): Attempt | undefined {
   return draft.attemptsOf(task.id)[task.currentAttempt];
@@ -36,16 +51,27 @@ export function currentAttempt(draft: Draft, task: Task): Attempt | undefined {
 export function endAttempt(draft: Draft, attempt: Attempt, end: AttemptEnd): void {
   const task = draft.task(attempt.taskId);
   if (task === undefined) return;
-  const ended: Attempt = { ...attempt, state: end.state, cause: end.cause };
-  draft.putAttempt(ended);
-  draft.audit(end.nowMs, end.actor, 'attempt_ended', attempt.uid, {
-    task: task.id,
-    number: attempt.number,
+  const ended: Attempt = {
+    ...attempt,
     state: end.state,
-    exitCode: ended.exitCode,
-    ...(ended.signal === null ? {} : { signal: ended.signal }),
-    ...(end.cause === null ? {} : { cause: end.cause.code }),
-  });
+    cause: end.cause,
+    // One reading for attempt, task and job. What the command made of the signal is no exit code of its own choice.
+    exitCode: end.cause?.code === 'TIME_LIMIT' ? timeLimitExitCode : attempt.exitCode,
+  };
+  draft.putAttempt(ended);
+  auditAttempt(
+    draft,
+    attempt,
+    'attempt_ended',
+    end.nowMs,
+    {
+      state: end.state,
+      exitCode: ended.exitCode,
+      ...(ended.signal === null ? {} : { signal: ended.signal }),
+      ...(end.cause === null ? {} : { cause: end.cause.code }),
+    },
+    end.actor,
+  );
   const outcome = outcomeOf(draft, task, ended, end);
   if (outcome.state === 'PENDING') {
     requeueTask(draft, { ...task, ...outcome.counts }, end);
@@ -179,12 +205,7 @@ export function killTask(draft: Draft, task: Task, cause: Cause, nowMs: number, 
   const attempt = currentAttempt(draft, task);
   if (attempt !== undefined && !isTerminalAttempt(attempt)) {
     draft.putAttempt({ ...attempt, state: 'KILLED', cause });
-    draft.audit(nowMs, actor, 'attempt_ended', attempt.uid, {
-      task: task.id,
-      number: attempt.number,
-      state: 'KILLED',
-      cause: cause.code,
-    });
+    auditAttempt(draft, attempt, 'attempt_ended', nowMs, { state: 'KILLED', cause: cause.code }, actor);
   }
   endTask(draft, task, { state: 'KILLED', cause, nowMs, finishedAtMs: nowMs, actor });
 }
@@ -207,12 +228,8 @@ function fanOut(draft: Draft, member: Task, reported: EndState, resolved: TaskSt
     const attempt = currentAttempt(draft, sibling);
     if (attempt !== undefined && !isTerminalAttempt(attempt)) {
       draft.putAttempt({ ...attempt, state: 'COSCHED_FAILED', cause });
-      draft.audit(end.nowMs, end.actor, 'attempt_ended', attempt.uid, {
-        task: sibling.id,
-        number: attempt.number,
-        state: 'COSCHED_FAILED',
-        cause: cause.code,
-      });
+      const detail = { state: 'COSCHED_FAILED', cause: cause.code };
+      auditAttempt(draft, attempt, 'attempt_ended', end.nowMs, detail, end.actor);
     }
     if (requeue) requeueTask(draft, sibling, { ...end, cause });
     else {

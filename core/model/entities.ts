@@ -80,6 +80,8 @@ export interface Attempt {
   readonly exitCode: number | null;
   readonly signal: string | null;
   readonly cause: Cause | null;
+  /** What was noticed of it besides how it ended, at most one of a code. */
+  readonly warnings: readonly Cause[];
   readonly devices: readonly string[];
   readonly cpuMillicores: number;
   readonly memoryBytes: number;
@@ -89,12 +91,15 @@ export interface Attempt {
   readonly pid: number | null;
 }
 
-/** An audit row to be written with the change it tells of. `actor` is an identity or `controller`. */
+/** Who audit rows name for what nobody asked for. */
+export const controllerActor = 'controller';
+
+/** An audit row to be written with the change it tells of. `actor` is an identity or `controllerActor`. */
 export interface AuditEntry {
   readonly atMs: number;
   readonly actor: string;
   readonly action: AuditAction;
-  /** Id of the job, task or attempt. */
+  /** Path of the job, task or attempt, so that reads find it under its job. */
   readonly entity: string;
   readonly detail: Readonly<Record<string, unknown>>;
 }
@@ -111,6 +116,7 @@ export type AuditAction =
   | 'task_ended'
   | 'task_unschedulable'
   | 'attempt_started'
+  | 'attempt_warned'
   | 'attempt_ended'
   | 'attempt_verified_gone'
   | 'attempt_adopted'

@@ -127,6 +127,70 @@ describe('applying one observation', () => {
   });
 });
 
+describe('warnings', () => {
+  const near = { code: 'MEMORY_NEAR_LIMIT', message: 'It uses 58 of 61 MiB.' } as const;
+  const remain = { code: 'PROCESSES_REMAIN', message: '7 (python, state D) does not end.' } as const;
+  const warned = () =>
+    world.changes.flatMap((change) => change.audit.filter(({ action }) => action === 'attempt_warned'));
+
+  test('of a running attempt are kept, with one audit row, whatever comes after', () => {
+    const id = fresh().submit();
+    const uid = world.run(`${id}/0`);
+    expect(world.observe(uid, 'RUNNING', { warnings: [near] })).toBe('applied');
+    expect(world.attempt(uid)).toMatchObject({ state: 'RUNNING', cause: null, warnings: [near] });
+    expect(world.observe(uid, 'RUNNING', { warnings: [near] })).toBe('unchanged');
+    // A host that came after knows nothing of them.
+    expect(world.observe(uid, 'RUNNING')).toBe('unchanged');
+    world.observe(uid, 'SUCCEEDED');
+    expect(world.attempt(uid)).toMatchObject({ state: 'SUCCEEDED', cause: null, warnings: [near] });
+    expect(warned()).toMatchObject([{ entity: `${id}/0:0`, actor: 'controller', detail: { uid, ...near } }]);
+  });
+
+  test('come with the start or with the end as well', () => {
+    const id = fresh().submit({ replicas: 2 });
+    const [first, second] = [world.assign(`${id}/0`), world.assign(`${id}/1`)];
+    world.observe(first, 'RUNNING', { warnings: [near] });
+    expect(world.attempt(first)).toMatchObject({ state: 'RUNNING', warnings: [near] });
+    world.observe(second, 'FAILED', { startedAtMs: 5, exitCode: 1, warnings: [near, remain] });
+    expect(world.attempt(second)).toMatchObject({ cause: { code: 'EXIT_CODE' }, warnings: [near, remain] });
+    const actions = world.changes.at(-1)?.audit.map(({ action }) => action) ?? [];
+    expect(actions.slice(0, 4)).toEqual([
+      'attempt_started',
+      'attempt_warned',
+      'attempt_warned',
+      'attempt_ended',
+    ]);
+  });
+
+  test('of one code the last message stays, and only the first is in the audit', () => {
+    const id = fresh().submit();
+    const uid = world.run(`${id}/0`);
+    world.observe(uid, 'RUNNING', { warnings: [near] });
+    const later = { ...near, message: 'It uses 60 of 61 MiB.' };
+    expect(world.observe(uid, 'RUNNING', { warnings: [later, remain] })).toBe('applied');
+    expect(world.attempt(uid).warnings).toEqual([later, remain]);
+    expect(warned().map(({ detail }) => detail['message'])).toEqual([near.message, remain.message]);
+  });
+
+  test('what is left of a stopped attempt is named while it is not verified gone, and not after', () => {
+    const id = fresh().submit();
+    const uid = world.run(`${id}/0`);
+    world.cancel(id);
+    expect(world.observe(uid, 'RUNNING', { warnings: [remain] })).toBe('applied');
+    expect(world.attempt(uid)).toMatchObject({
+      state: 'KILLED',
+      finishedAtMs: null,
+      cause: { code: 'STOPPED_BY_USER' },
+      warnings: [remain],
+    });
+    expect(world.observe(uid, 'RUNNING', { warnings: [remain] })).toBe('stale');
+    expect(world.observe(uid, 'KILLED', { warnings: [remain, near] })).toBe('finished');
+    expect(world.attempt(uid).warnings).toEqual([remain, near]);
+    expect(world.observe(uid, 'RUNNING', { warnings: [{ ...near, message: 'late' }] })).toBe('stale');
+    expect(world.attempt(uid).warnings).toEqual([remain, near]);
+  });
+});
+
 describe('MISSING', () => {
   test('while the task is active: WORKER_FAILED on the preemption budget', () => {
     const id = fresh().submit({ maxRetriesPreemption: 0 });

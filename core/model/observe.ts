@@ -1,11 +1,10 @@
 /** What backends report about attempts, applied to the rows. Reports may come late, twice, out of order or about what is over. */
 import { isActiveTaskState, type AttemptState } from '../contract/states.js';
 import type { Cause } from '../contract/views.js';
-import { endAttempt, isTerminalAttempt, type EndState } from './attempt-end.js';
+import { auditAttempt, endAttempt, isTerminalAttempt, type EndState } from './attempt-end.js';
 import type { Draft } from './draft.js';
 import { exitCodeOfSignal } from './exit-codes.js';
-import type { Attempt, Task } from './entities.js';
-import { controllerActor } from './settle.js';
+import { controllerActor, type Attempt, type Task } from './entities.js';
 
 /** One attempt as a backend saw it. A terminal state, or MISSING, says that nothing of it lives any more. */
 export interface Observation {
@@ -16,7 +15,10 @@ export interface Observation {
   readonly durationMs: number | null;
   readonly exitCode: number | null;
   readonly signal: string | null;
+  /** Of a terminal report only. */
   readonly cause: Cause | null;
+  /** All that the backend has noticed of it so far besides how it ended. */
+  readonly warnings: readonly Cause[];
   readonly peakMemoryBytes: number | null;
   readonly pid: number | null;
 }
@@ -39,22 +41,27 @@ export function observe(draft: Draft, observation: Observation, nowMs: number): 
   if (attempt === undefined || task === undefined) return 'unknown';
   const { state } = observation;
   if (isTerminalAttempt(attempt)) {
-    if (attempt.finishedAtMs !== null || !isTerminalReport(state)) return 'stale';
-    return verifyGone(draft, attempt, observation, nowMs);
+    if (attempt.finishedAtMs !== null) return 'stale';
+    // Over for its task while its processes may live: what is noticed of them still counts.
+    const warned = addWarnings(draft, attempt, observation.warnings, nowMs);
+    if (isTerminalReport(state)) return verifyGone(draft, warned, observation, nowMs);
+    if (warned === attempt) return 'stale';
+    draft.putAttempt(warned);
+    return 'applied';
   }
   // An attempt that is not over is always its active task's current one; anything else would be a fault of ours.
   if (task.currentAttempt !== attempt.number || !isActiveTaskState(task.state)) return 'stale';
   if (!isTerminalReport(state)) return progress(draft, attempt, task, state, observation, nowMs);
   const startedAtMs =
     attempt.startedAtMs ?? observation.startedAtMs ?? (state === 'SUCCEEDED' ? attempt.createdAtMs : null);
+  if (attempt.startedAtMs === null && startedAtMs !== null) auditStart(draft, attempt, nowMs);
   const seen: Attempt = {
-    ...merge(attempt, observation),
+    ...merge(addWarnings(draft, attempt, observation.warnings, nowMs), observation),
     startedAtMs,
     finishedAtMs: observation.finishedAtMs ?? nowMs,
   };
   const ending: EndState = state === 'MISSING' ? 'WORKER_FAILED' : state;
   const ended: Attempt = ending === 'SUCCEEDED' ? { ...seen, exitCode: seen.exitCode ?? 0 } : seen;
-  if (attempt.startedAtMs === null && startedAtMs !== null) auditStart(draft, attempt, nowMs);
   if (startedAtMs !== null)
     noteStart(draft, { ...task, startedAtMs: task.startedAtMs ?? startedAtMs }, startedAtMs, nowMs);
   const cause = ending === 'SUCCEEDED' ? null : (observation.cause ?? defaultCause(ending, ended));
@@ -89,20 +96,42 @@ function progress(
   const state = attempt.state === 'RUNNING' ? 'RUNNING' : reported;
   const startedAtMs = attempt.startedAtMs ?? observation.startedAtMs ?? nowMs;
   const pid = observation.pid ?? attempt.pid;
-  if (state === attempt.state && startedAtMs === attempt.startedAtMs && pid === attempt.pid)
-    return 'unchanged';
-  draft.putAttempt({ ...attempt, state, startedAtMs, pid });
   if (attempt.startedAtMs === null) auditStart(draft, attempt, nowMs);
+  const warned = addWarnings(draft, attempt, observation.warnings, nowMs);
+  if (
+    state === attempt.state &&
+    startedAtMs === attempt.startedAtMs &&
+    pid === attempt.pid &&
+    warned === attempt
+  )
+    return 'unchanged';
+  draft.putAttempt({ ...warned, state, startedAtMs, pid });
   noteStart(draft, { ...task, state, startedAtMs: task.startedAtMs ?? startedAtMs }, startedAtMs, nowMs);
   return 'applied';
 }
 
+/**
+ * Takes over what is new. Of each code the last message stays, and only the first is worth an audit row: what goes on is said again
+ * with other figures. The same attempt when nothing is new.
+ */
+function addWarnings(draft: Draft, attempt: Attempt, warnings: readonly Cause[], nowMs: number): Attempt {
+  let kept = attempt.warnings;
+  for (const warning of warnings) {
+    const before = kept.find(({ code }) => code === warning.code);
+    if (before?.message === warning.message) continue;
+    if (before === undefined) {
+      kept = [...kept, warning];
+      auditAttempt(draft, attempt, 'attempt_warned', nowMs, { ...warning });
+    } else {
+      kept = kept.map((each) => (each === before ? warning : each));
+    }
+  }
+  return kept === attempt.warnings ? attempt : { ...attempt, warnings: kept };
+}
+
 /** Also of an attempt whose first report is its end: a short command is over before its start was told. */
 function auditStart(draft: Draft, attempt: Attempt, nowMs: number): void {
-  draft.audit(nowMs, controllerActor, 'attempt_started', attempt.uid, {
-    task: attempt.taskId,
-    number: attempt.number,
-  });
+  auditAttempt(draft, attempt, 'attempt_started', nowMs);
 }
 
 /** Writes the task and, when this is the first start of the whole job, the job. */
@@ -134,10 +163,11 @@ function merge(attempt: Attempt, observation: Observation): Attempt {
 function verifyGone(draft: Draft, attempt: Attempt, observation: Observation, nowMs: number): ObserveOutcome {
   const gone: Attempt = { ...merge(attempt, observation), finishedAtMs: observation.finishedAtMs ?? nowMs };
   draft.putAttempt(gone);
-  draft.audit(nowMs, controllerActor, 'attempt_verified_gone', attempt.uid, {
-    task: attempt.taskId,
-    number: attempt.number,
+  // The attempt keeps the reading of the end that was ours; how its command left is told here.
+  auditAttempt(draft, attempt, 'attempt_verified_gone', nowMs, {
     reported: observation.state,
+    ...(observation.exitCode === null ? {} : { exitCode: observation.exitCode }),
+    ...(observation.signal === null ? {} : { signal: observation.signal }),
   });
   return 'finished';
 }

@@ -3,11 +3,9 @@ import { isTerminalJobState, isTerminalTaskState, type JobState } from '../contr
 import type { Cause } from '../contract/views.js';
 import { killTask } from './attempt-end.js';
 import type { Draft } from './draft.js';
-import type { Job } from './entities.js';
+import { controllerActor, type Job } from './entities.js';
 import { deriveJobState, jobCause, jobExitCode } from './job-state.js';
 import { openCount } from './tally.js';
-
-export const controllerActor = 'controller';
 
 /** To be called once a batch, after its transitions and before `changeSet`. */
 export function settle(draft: Draft, nowMs: number): void {

@@ -70,6 +70,7 @@ function attempt(index: number, number: number, workerId: string): Attempt {
     exitCode: null,
     signal: null,
     cause: null,
+    warnings: [],
     devices: ['GPU-1'],
     cpuMillicores: 100,
     memoryBytes: 1,

@@ -147,6 +147,7 @@ export function toAttemptView(attempt: Attempt): AttemptView {
     exitCode: attempt.exitCode,
     signal: attempt.signal,
     cause: attempt.cause,
+    warnings: [...attempt.warnings],
     devices: [...attempt.devices],
     peakMemoryBytes: attempt.peakMemoryBytes,
     pid: attempt.pid,

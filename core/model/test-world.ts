@@ -43,6 +43,7 @@ export function report(
     exitCode: null,
     signal: null,
     cause: null,
+    warnings: [],
     peakMemoryBytes: null,
     pid: null,
     ...more,

@@ -150,22 +150,33 @@ describe('execution timeout', () => {
       signal: 'SIGTERM',
       cause: { code: 'TIME_LIMIT', message: 'limit of 5s' },
     });
-    expect(world.task(`${id}/0`)).toMatchObject({ state: 'FAILED', exitCode: 143, final: true });
+    expect(world.attempt(uid)).toMatchObject({ state: 'FAILED', exitCode: 124, signal: 'SIGTERM' });
+    expect(world.task(`${id}/0`)).toMatchObject({ state: 'FAILED', exitCode: 124, final: true });
     expect(world.job(id)).toMatchObject({ state: 'FAILED', exitCode: 124 });
   });
 
-  test('a timed-out attempt is verified gone later, its own exit kept', () => {
+  test('a timed-out attempt is verified gone later: one reading of its exit, the signal beside it', () => {
     const id = fresh().submit({ timeout: '5s' });
     const uid = world.run(`${id}/0`);
     world.nowMs += 5000;
     limit();
-    expect(world.observe(uid, 'FAILED', { signal: 'SIGKILL' })).toBe('finished');
+    expect(world.attempt(uid).exitCode).toBe(124);
+    expect(world.observe(uid, 'FAILED', { signal: 'SIGKILL', exitCode: 137 })).toBe('finished');
     expect(world.attempt(uid)).toMatchObject({
       state: 'FAILED',
       cause: { code: 'TIME_LIMIT' },
-      exitCode: 137,
+      exitCode: 124,
+      signal: 'SIGKILL',
     });
-    expect(world.job(id).exitCode).toBe(124);
+    expect([world.task(`${id}/0`).exitCode, world.job(id).exitCode]).toEqual([124, 124]);
+    // What the command itself left with is in the record.
+    expect(world.changes.at(-1)?.audit).toMatchObject([
+      {
+        action: 'attempt_verified_gone',
+        entity: `${id}/0:0`,
+        detail: { uid, reported: 'FAILED', exitCode: 137, signal: 'SIGKILL' },
+      },
+    ]);
   });
 
   test('an attempt preempted before its limit has none any more', () => {

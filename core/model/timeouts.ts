@@ -2,10 +2,10 @@
 import { isTerminalJobState } from '../contract/states.js';
 import type { Cause } from '../contract/views.js';
 import { formatDuration } from '../formats/durations.js';
-import { endAttempt, endTask, isTerminalAttempt } from './attempt-end.js';
+import { auditAttempt, endAttempt, endTask, isTerminalAttempt } from './attempt-end.js';
 import type { Draft } from './draft.js';
+import { controllerActor } from './entities.js';
 import { ok, refuse, type Result } from '../contract/errors.js';
-import { controllerActor } from './settle.js';
 import { activeCount } from './tally.js';
 
 /** Ends attempts that ran longer than their job's time limit: FAILED, whatever the retry budget, not finished until verified gone. */
@@ -81,10 +81,7 @@ export function workerLost(draft: Draft, workerId: string, cause: Cause, nowMs: 
     const finished = { ...attempt, finishedAtMs: nowMs };
     if (isTerminalAttempt(attempt)) {
       draft.putAttempt(finished);
-      draft.audit(nowMs, controllerActor, 'attempt_verified_gone', uid, {
-        task: attempt.taskId,
-        lost: workerId,
-      });
+      auditAttempt(draft, attempt, 'attempt_verified_gone', nowMs, { lost: workerId });
     } else {
       endAttempt(draft, finished, {
         state: 'WORKER_FAILED',

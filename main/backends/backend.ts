@@ -68,7 +68,10 @@ export interface AttemptObservation {
   readonly durationMs: number | null;
   readonly exitCode: number | null;
   readonly signal: string | null;
+  /** Of a terminal one only. */
   readonly cause: Cause | null;
+  /** All that was noticed of it so far besides how it ended, at most one of a code. */
+  readonly warnings: readonly Cause[];
   readonly peakMemoryBytes: number | null;
   readonly pid: number | null;
 }

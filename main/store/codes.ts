@@ -87,3 +87,9 @@ export function causeOf(code: string | null, message: string | null): Cause | nu
   if (!known.success) throw unknownValue('a cause', code, 'a code of the contract');
   return { code: known.data, message: message ?? '' };
 }
+
+export function warningsOf(text: string): Cause[] {
+  const known = causeSchema.array().safeParse(JSON.parse(text));
+  if (!known.success) throw unknownValue('warnings', text, 'codes of the contract, each with its message');
+  return known.data;
+}

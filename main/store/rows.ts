@@ -2,7 +2,7 @@
 import type { JobSpec } from '../../core/contract/job-request.js';
 import type { Attempt, Job, Task } from '../../core/model/entities.js';
 import type { SummaryHead } from '../../core/model/summary.js';
-import { attemptStateOf, bandOf, causeOf, jobStateOf, taskStateOf } from './codes.js';
+import { attemptStateOf, bandOf, causeOf, jobStateOf, taskStateOf, warningsOf } from './codes.js';
 
 export interface HeadRow {
   readonly id: string;
@@ -151,6 +151,8 @@ export interface AttemptRow {
   readonly ports: string | null;
   readonly peak_memory_bytes: number | null;
   readonly pid: number | null;
+  /** JSON; null for none. */
+  readonly warnings: string | null;
 }
 
 export function attemptOf(row: AttemptRow): Attempt {
@@ -169,6 +171,7 @@ export function attemptOf(row: AttemptRow): Attempt {
     exitCode: row.exit_code,
     signal: row.signal,
     cause: causeOf(row.cause_code, row.cause_message),
+    warnings: row.warnings === null ? [] : warningsOf(row.warnings),
     devices: row.devices === null ? [] : (JSON.parse(row.devices) as string[]),
     cpuMillicores: row.cpu_millicores,
     memoryBytes: row.memory_bytes,

@@ -41,15 +41,15 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
   const attemptUpdate = connection.prepare(
     'update attempt',
     `UPDATE attempts SET state = ?, started_at_ms = ?, finished_at_ms = ?, duration_ms = ?, exit_code = ?, signal = ?,
-       cause_code = ?, cause_message = ?, peak_memory_bytes = ?, pid = ?
+       cause_code = ?, cause_message = ?, peak_memory_bytes = ?, pid = ?, warnings = ?
      WHERE job_id = ? AND task_index = ? AND number = ? AND uid = ?`,
   );
   const attemptInsert = connection.prepare(
     'insert attempt',
     `INSERT INTO attempts(state, started_at_ms, finished_at_ms, duration_ms, exit_code, signal, cause_code, cause_message,
-       peak_memory_bytes, pid, job_id, task_index, number, uid, backend_id, worker_id, created_at_ms, devices, cpu_millicores,
+       peak_memory_bytes, pid, warnings, job_id, task_index, number, uid, backend_id, worker_id, created_at_ms, devices, cpu_millicores,
        memory_bytes, ports)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const auditInsert = connection.prepare(
     'insert audit',
@@ -158,6 +158,7 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
       attempt.cause?.message ?? null,
       attempt.peakMemoryBytes,
       attempt.pid,
+      attempt.warnings.length === 0 ? null : JSON.stringify(attempt.warnings),
       attempt.jobId,
       index,
       attempt.number,

@@ -135,6 +135,8 @@ export const job = {
   attemptLog: (task: number, attempt: number): string =>
     `Log of task ${formatCount(task)}, attempt ${formatCount(attempt)}`,
   openLog: 'Log',
+  logMayBeCut: 'The log may be cut',
+  warning: (message: string): string => `Warning: ${message}`,
   peak: (bytes: number): string => `peak ${formatSize(bytes)}`,
   pid: (pid: number): string => `pid ${pid}`,
   gpus: (count: number): string => (count === 1 ? '1 GPU' : `${formatCount(count)} GPUs`),
@@ -199,6 +201,7 @@ export const endings = {
   exitCode: (code: number): string => `exit code ${code}`,
   signal: (name: string): string => `signal ${name}`,
   either: (code: number, name: string): string => `exit code ${code} or signal ${name}`,
+  both: (code: number, name: string): string => `exit code ${code}, ended by ${name}`,
   moreMemory: (peakBytes: number | null): string =>
     peakBytes === null
       ? 'Ask for more memory and run it again.'

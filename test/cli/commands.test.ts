@@ -151,6 +151,24 @@ function detail(of: JobSummary) {
 }
 
 describe('job show', () => {
+  it('shows both facts of a time limit, and what was noticed of an attempt', async () => {
+    const limit = { code: 'TIME_LIMIT', message: 'Time was up.' } as const;
+    const cut = { code: 'LOG_STORAGE_FULL', message: 'The disk was full.' } as const;
+    const part = { state: 'FAILED', exitCode: 124, signal: 'SIGTERM', finishedAtMs: 1 } as const;
+    await start({
+      'job.get': () => detail(summary({ state: 'FAILED', exitCode: 124, cause: limit })),
+      'task.list': () => ({
+        total: 1,
+        rows: [task({ state: 'FAILED', attempts: [attempt({ ...part, cause: limit, warnings: [cut] })] })],
+      }),
+    });
+    const made = open();
+    expect(await runProgram(made.context, ['job', 'show', 'train-1'])).toBe(0);
+    expect(made.out()).toMatch(
+      /FAILED +124 SIGTERM +- +- +here +Time was up\. Warning: The disk was full\.$/m,
+    );
+  });
+
   it('tells the job, its tasks and attempts', async () => {
     await start({
       'job.get': () =>

@@ -44,6 +44,7 @@ export function attempt(more: Partial<AttemptView> = {}): AttemptView {
     exitCode: null,
     signal: null,
     cause: null,
+    warnings: [],
     devices: [],
     peakMemoryBytes: null,
     pid: null,

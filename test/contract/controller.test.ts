@@ -113,6 +113,7 @@ function report(uid: string, more: Partial<AttemptObservation>): void {
       exitCode: null,
       signal: null,
       cause: null,
+      warnings: [],
       peakMemoryBytes: null,
       pid: null,
       ...more,

@@ -28,27 +28,30 @@ describe('records', () => {
     await over(shared.client, jobId);
     const { uid } = await lastAttempt(shared.client, jobId);
     const { events } = await shared.client.call('audit.list', { limit: 100 });
-    const about = [jobId, `${jobId}/0`, uid];
+    const attempt = `${jobId}/0:0`;
+    const about = [jobId, `${jobId}/0`, attempt];
     const life = events.filter((event) => about.includes(event.entity)).reverse();
     expect(life.map((event) => [event.action, event.entity, event.actor])).toEqual([
       ['job_submitted', jobId, shared.user],
       ['task_assigned', `${jobId}/0`, 'controller'],
-      ['attempt_started', uid, 'controller'],
+      ['attempt_started', attempt, 'controller'],
       ['job_started', jobId, 'controller'],
-      ['attempt_ended', uid, 'controller'],
+      ['attempt_ended', attempt, 'controller'],
       ['task_ended', `${jobId}/0`, 'controller'],
       ['job_completed', jobId, 'controller'],
     ]);
     const times = life.map((event) => event.atMs);
     expect(times).toEqual([...times].sort((a, b) => a - b));
-    const own = (await shared.client.call('audit.list', { entity: jobId, limit: 100 })).events;
-    expect(own.map((event) => event.action).reverse()).toEqual([
-      'job_submitted',
-      'task_assigned',
-      'job_started',
-      'task_ended',
-      'job_completed',
+    expect(life.filter((event) => event.entity === attempt).map((event) => event.detail['uid'])).toEqual([
+      uid,
+      uid,
     ]);
+    // Asked about the job, its task or its attempt, the record holds what lies under it.
+    const of = async (entity: string) =>
+      (await shared.client.call('audit.list', { entity, limit: 100 })).events.reverse();
+    expect(await of(jobId)).toEqual(life);
+    expect(await of(`${jobId}/0`)).toEqual(life.filter((event) => event.entity !== jobId));
+    expect(await of(attempt)).toEqual(life.filter((event) => event.entity === attempt));
   });
 
   test('one inbox item an end; reading it lowers the count of unread ones and of unseen failures', async () => {
@@ -194,7 +197,13 @@ describe('limits of time and tries', () => {
     await verifiedGone(shared.client, jobId);
     const attempts = await attemptsOf(shared.client, jobId);
     expect(attempts).toHaveLength(1);
-    expect(attempts[0]).toMatchObject({ state: 'FAILED', cause: { code: 'TIME_LIMIT' } });
+    expect(attempts[0]).toMatchObject({
+      state: 'FAILED',
+      exitCode: 124,
+      signal: 'SIGTERM',
+      cause: { code: 'TIME_LIMIT' },
+    });
+    expect((await tasksOf(shared.client, jobId))[0]?.exitCode).toBe(124);
     expect(attempts[0]?.durationMs).toBeGreaterThanOrEqual(900);
     expect(processesOf(new Set([attempts[0]?.uid ?? '']))).toEqual([]);
   });

@@ -255,6 +255,7 @@ export function fakeTasks(row: JobSummary): TaskView[] {
             exitCode,
             signal: state === 'KILLED' ? 'SIGTERM' : null,
             cause,
+            warnings: [],
             devices: row.gpuCount > 0 ? ['GPU-6a1f2c33-0000-4000-8000-000000000001'] : [],
             peakMemoryBytes: 1_932_735_283,
             pid: ended ? null : 4211 + index,

@@ -95,6 +95,7 @@ export function makeAttempt(task: Task, number = 0, part: Partial<Attempt> = {})
     exitCode: null,
     signal: null,
     cause: null,
+    warnings: [],
     devices: [],
     cpuMillicores: 100,
     memoryBytes: 1_000_000_000,

@@ -88,14 +88,23 @@ describe('a new database', () => {
 
 describe('a database of version 1', () => {
   it('has the schema the first migration makes', () => {
-    openTestStore(folder.database).close();
+    const first = migrations.filter((migration) => migration.version === 1);
+    writeFileSync(folder.database, '');
+    const connection = openConnection(folder.database, silent, { readOnly: false });
+    migrate(connection, { nowMs: () => startMs, log: silent, appVersion: '0.1.0', migrations: first });
+    connection.close();
     const frozen = join(folder.path, 'frozen.db');
     buildVersion1(frozen);
-    // Holds until there is a second migration; then compare with a database migrated to version 1 only.
-    expect(
-      migrations.filter((migration) => migration.version === 1).map((migration) => migration.sql),
-    ).toEqual([version1Schema]);
-    if (migrations.length === 1) expect(schemaOf(folder.database)).toEqual(schemaOf(frozen));
+    expect(first.map((migration) => migration.sql)).toEqual([version1Schema]);
+    expect(schemaOf(folder.database)).toEqual(schemaOf(frozen));
+  });
+
+  it('has the schema of a new one after its migration', () => {
+    buildVersion1(folder.database);
+    openTestStore(folder.database).close();
+    const fresh = join(folder.path, 'fresh.db');
+    openTestStore(fresh).close();
+    expect(schemaOf(folder.database)).toEqual(schemaOf(fresh));
   });
 
   it('opens with all it held', () => {
@@ -120,6 +129,7 @@ describe('a database of version 1', () => {
       devices: ['GPU-1', 'GPU-2'],
       ports: { http: 30001 },
       durationMs: 988.5,
+      warnings: [],
     });
     expect(store.integrity()).toEqual([]);
     store.close();
@@ -128,6 +138,8 @@ describe('a database of version 1', () => {
 
 describe('migrating', () => {
   const options = { nowMs: () => startMs, log: silent, appVersion: '0.2.0' };
+  const [initial] = migrations;
+  if (initial === undefined) throw new Error('there is no first migration');
   const second: Migration = {
     version: 2,
     name: 'notes',
@@ -143,7 +155,7 @@ describe('migrating', () => {
     buildVersion1(folder.database);
     const log = recordingLog();
     const connection = openConnection(folder.database, silent, { readOnly: false });
-    expect(migrate(connection, { ...options, log, migrations: [...migrations, second] })).toEqual([2]);
+    expect(migrate(connection, { ...options, log, migrations: [initial, second] })).toEqual([2]);
     expect(schemaVersion(connection)).toBe(2);
     connection.close();
 
@@ -169,7 +181,7 @@ describe('migrating', () => {
     buildVersion1(folder.database);
     const connection = openConnection(folder.database, silent, { readOnly: false });
     const refused = refusalOf(() =>
-      migrate(connection, { ...options, migrations: [...migrations, second, broken] }),
+      migrate(connection, { ...options, migrations: [initial, second, broken] }),
     );
     expect(refused.message).toContain('Migration 3 (broken)');
     expect(refused.message).toContain('notes');

@@ -86,6 +86,7 @@ describe('committing', () => {
     exitCode,
     signal: maybe(fc.constantFrom('SIGKILL', 'SIGTERM')),
     cause,
+    warnings: fc.array(fc.record({ code: fc.constantFrom(...causeCodes), message: text }), { maxLength: 3 }),
     peakMemoryBytes: maybe(fc.maxSafeNat()),
     pid: maybe(fc.nat()),
   });

@@ -4,7 +4,7 @@ import { isTerminalJobState } from '../../../core/contract/states.js';
 import { RefusalError } from '../../../core/contract/errors.js';
 import type { PrefixChoice } from '../arguments.js';
 import type { Context } from '../context.js';
-import { endSentence, jobEnd, waitSentence } from '../ending.js';
+import { endSentence, jobEnd, waitSentence, warningSentences } from '../ending.js';
 import { exitCodes, jobExitCode } from '../exit-codes.js';
 import { interruptExitCode, type InterruptSignal } from '../interrupts.js';
 import { JobLogs } from '../job-logs.js';
@@ -101,6 +101,7 @@ async function submitAndFollow(context: Context, run: RunRequest, prefix: Prefix
     if (typeof outcome === 'number') return outcome;
     const end = endSentence(outcome.summary);
     if (end !== null) await output.note(end);
+    for (const warning of warningSentences(outcome.tasks.values())) await output.note(warning);
     const code = leave.exitCode() ?? jobExitCode(outcome.summary, [...outcome.tasks.values()]);
     if (output.json) await output.value({ ...jobEnd(outcome), exitCode: code });
     return code;

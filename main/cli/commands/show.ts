@@ -1,11 +1,11 @@
 /** `job show`: one job, its tasks and their attempts. */
 import type { JobDetail } from '../../../core/contract/api.js';
-import type { TaskView } from '../../../core/contract/views.js';
+import type { AttemptView, TaskView } from '../../../core/contract/views.js';
 import { joinWords } from '../../../core/contract/job-text.js';
 import { formatDuration } from '../../../core/formats/durations.js';
 import { formatSize } from '../../../core/formats/sizes.js';
 import type { Context } from '../context.js';
-import { exitCodes } from '../exit-codes.js';
+import { exitCodes, signalExitCode } from '../exit-codes.js';
 import { isoTime, printable, table } from '../format.js';
 import { getJob } from '../targets.js';
 
@@ -67,6 +67,12 @@ function resources(detail: JobDetail): string {
   return `${parts.join(', ')} a task`;
 }
 
+/** A signal and a code that is not just another name for it are two facts: time was up, and SIGTERM ended it. */
+function exitText({ signal, exitCode }: AttemptView): string {
+  if (signal === null) return exitCode === null ? '-' : String(exitCode);
+  return exitCode === null || exitCode === signalExitCode(signal) ? signal : `${exitCode} ${signal}`;
+}
+
 function taskTable(tasks: readonly TaskView[]): string {
   const rows = tasks.flatMap((task) => {
     if (task.attempts.length === 0) {
@@ -87,11 +93,14 @@ function taskTable(tasks: readonly TaskView[]): string {
       String(task.index),
       String(attempt.number),
       attempt.state,
-      attempt.signal ?? (attempt.exitCode === null ? '-' : String(attempt.exitCode)),
+      exitText(attempt),
       attempt.durationMs === null ? '-' : formatDuration(attempt.durationMs),
       attempt.peakMemoryBytes === null ? '-' : formatSize(attempt.peakMemoryBytes),
       attempt.workerId ?? '-',
-      attempt.cause?.message ?? '',
+      [
+        ...(attempt.cause === null ? [] : [attempt.cause.message]),
+        ...attempt.warnings.map((warning) => `Warning: ${warning.message}`),
+      ].join(' '),
     ]);
   });
   return table(

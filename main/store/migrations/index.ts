@@ -1,5 +1,6 @@
 /** Every step of the schema in order. A new one is appended; a released one never changes. */
 import { initial } from './001-initial.js';
+import { attemptWarnings } from './002-attempt-warnings.js';
 import type { Migration } from './migration.js';
 
-export const migrations: readonly Migration[] = [initial];
+export const migrations: readonly Migration[] = [initial, attemptWarnings];

@@ -9,6 +9,7 @@ describe('endingText', () => {
     [null, 'SIGKILL', 'signal SIGKILL'],
     [137, null, 'exit code 137 or signal SIGKILL'],
     [143, 'SIGTERM', 'exit code 143 or signal SIGTERM'],
+    [124, 'SIGTERM', 'exit code 124, ended by SIGTERM'],
     [200, null, 'exit code 200'],
     [null, null, null],
   ])('%s and %s', (exitCode, signal, text) => {

@@ -25,10 +25,15 @@ export function signalOfExitCode(exitCode: number): string | null {
   return exitCode > 128 && exitCode < 193 ? (signalNumbers[exitCode - 128] ?? null) : null;
 }
 
-/** `exit code 1`, `signal SIGKILL`, or both when the one number may mean either; null while it runs or when nothing is known. */
+/**
+ * `exit code 1`, `signal SIGKILL`, both with "or" when the one number may mean either, both with "by" when they are two facts (time
+ * was up, and SIGTERM ended it); null while it runs or when nothing is known.
+ */
 export function endingText(attempt: Pick<AttemptView, 'exitCode' | 'signal'>): string | null {
-  if (attempt.signal !== null && attempt.exitCode !== null)
-    return words.either(attempt.exitCode, attempt.signal);
+  if (attempt.signal !== null && attempt.exitCode !== null) {
+    const alike = signalOfExitCode(attempt.exitCode) === attempt.signal;
+    return (alike ? words.either : words.both)(attempt.exitCode, attempt.signal);
+  }
   if (attempt.signal !== null) return words.signal(attempt.signal);
   if (attempt.exitCode === null) return null;
   const signal = signalOfExitCode(attempt.exitCode);

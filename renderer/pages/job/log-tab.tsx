@@ -10,6 +10,7 @@ import { stateWords } from '../../strings/common.js';
 import { job as words } from '../../strings/job.js';
 import { endingText, failedAttempt } from './endings.js';
 import type { JobPlace, JobTab } from './job-tab.js';
+import styles from './job-page.module.css';
 
 export interface LogTabProps {
   readonly summary: JobSummary;
@@ -87,7 +88,8 @@ export function LogTab({ summary, tasks, place, onPlace }: LogTabProps) {
         }}
       />
     );
-  return (
+  const cut = attempt.warnings.find((warning) => warning.code === 'LOG_STORAGE_FULL');
+  const view = (
     <LogView
       key={attempt.uid}
       attemptUid={attempt.uid}
@@ -101,6 +103,15 @@ export function LogTab({ summary, tasks, place, onPlace }: LogTabProps) {
         </>
       }
     />
+  );
+  if (cut === undefined) return view;
+  return (
+    <>
+      <section className={styles['callout']} data-tone="waiting" aria-label={words.logMayBeCut}>
+        <p>{words.warning(cut.message)}</p>
+      </section>
+      {view}
+    </>
   );
 }
 

@@ -200,6 +200,11 @@ function AttemptLine({ task, attempt, onShowLog }: AttemptLineProps) {
       {attempt.cause === null ? null : (
         <span className={styles['attemptCause']}>{attempt.cause.message}</span>
       )}
+      {attempt.warnings.map((warning) => (
+        <span key={warning.code} className={styles['attemptCause']}>
+          {words.warning(warning.message)}
+        </span>
+      ))}
     </li>
   );
 }

@@ -1,4 +1,5 @@
 /** How attempts end: their processes ended and verified gone, what was seen turned into the last observation. */
+import type { Cause } from '../../../../core/contract/views.js';
 import type { AttemptObservation } from '../../backend.js';
 import { observationOf, type AttemptEntry } from './attempt-entry.js';
 import { fullDisk, type CommandEnd } from './command-end.js';
@@ -11,9 +12,9 @@ export interface AttemptEndingOptions {
   readonly ender: SessionEnder;
   readonly log: LinkLog;
   readonly monotonicMs: () => number;
-  /** An observation on the way to the end, then the last one. */
+  /** The last observation. */
   readonly report: (entry: AttemptEntry, observation: AttemptObservation) => void;
-  readonly progress: (observation: AttemptObservation) => void;
+  readonly warn: (entry: AttemptEntry, warning: Cause) => void;
 }
 
 /** After a command ended by itself, what it left behind is given this long. */
@@ -51,9 +52,8 @@ export class AttemptEnding {
       onSignal: (sent) => entry.stop?.signals.add(sent),
       onStuck: (processes) => {
         const names = processes.slice(0, 5).map(({ pid, name, state }) => `${pid} (${name}, state ${state})`);
-        const message = `Still waiting for processes that do not end although they were killed: ${names.join(', ')}.`;
-        this.options.log.warn(message, { uid: entry.uid });
-        this.options.progress(observationOf(entry, 'RUNNING', { cause: { code: 'UNKNOWN', message } }));
+        const message = `Processes do not end although they were killed: ${names.join(', ')}.`;
+        this.options.warn(entry, { code: 'PROCESSES_REMAIN', message });
       },
     });
   }

@@ -1,4 +1,5 @@
 /** What the runtime keeps of one attempt while the controller asks about it. */
+import type { Cause } from '../../../../core/contract/views.js';
 import type { AttemptLaunch, AttemptObservation, StopReason } from '../../backend.js';
 import type { ProcessIdentity } from './claim.js';
 
@@ -40,6 +41,8 @@ export interface AttemptEntry {
   /** Measured memory was over the limit. */
   overMemory: boolean;
   peakMemoryBytes: number | null;
+  /** Kept by code; every observation carries them all. */
+  readonly warnings: Map<Cause['code'], Cause>;
   last: AttemptObservation | null;
   reportedAtMs: number;
 }
@@ -60,6 +63,7 @@ export function newEntry(uid: string, folder: string, launch: AttemptLaunch | nu
     ending: null,
     overMemory: false,
     peakMemoryBytes: null,
+    warnings: new Map(),
     last: null,
     reportedAtMs: 0,
   };
@@ -80,6 +84,7 @@ export function observationOf(
     exitCode: null,
     signal: null,
     cause: null,
+    warnings: [...entry.warnings.values()],
     peakMemoryBytes: entry.peakMemoryBytes,
     pid: entry.supervisor?.pid ?? null,
     ...more,

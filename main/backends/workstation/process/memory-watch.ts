@@ -3,15 +3,15 @@
  * seconds; a warning at 90 %, an end after three samples over the limit. A peak between two samples is not seen.
  */
 import { readFileSync } from 'node:fs';
+import type { Cause } from '../../../../core/contract/views.js';
 import { formatSize } from '../../../../core/formats/sizes.js';
-import type { AttemptObservation } from '../../backend.js';
-import { observationOf, type AttemptEntry } from './attempt-entry.js';
+import type { AttemptEntry } from './attempt-entry.js';
 
 export interface MemoryWatchOptions {
   readonly entries: () => Iterable<AttemptEntry>;
   readonly members: (entry: AttemptEntry) => Promise<readonly { readonly pid: number }[]>;
   readonly end: (entry: AttemptEntry) => void;
-  readonly warn: (observation: AttemptObservation) => void;
+  readonly warn: (entry: AttemptEntry, warning: Cause) => void;
   /** True when the system itself holds this attempt to its limit. */
   readonly isHeld: (entry: AttemptEntry) => boolean;
   readonly onFault: (error: unknown) => void;
@@ -76,7 +76,7 @@ export class MemoryWatch {
     } else if (used > limit * warnAtShare && !this.warned.has(entry.uid)) {
       this.warned.add(entry.uid);
       const message = `The task uses ${formatSize(used)} of its memory limit of ${formatSize(limit)}; above it, it is ended.`;
-      this.options.warn(observationOf(entry, 'RUNNING', { cause: { code: 'MEMORY_LIMIT', message } }));
+      this.options.warn(entry, { code: 'MEMORY_NEAR_LIMIT', message });
     }
   }
 }

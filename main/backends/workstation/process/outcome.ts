@@ -55,7 +55,7 @@ export function outcomeOf(facts: EndFacts): Outcome {
     const limit = facts.timeLimitMs === null ? '' : ` of ${formatDuration(facts.timeLimitMs)}`;
     return ended('FAILED', {
       code: 'TIME_LIMIT',
-      message: `The task reached its time limit${limit} and was ended.`,
+      message: `The task reached its time limit${limit} and was ended${leftWith(code, signal)}.`,
     });
   }
   if (facts.stop !== null) return ended('KILLED', stopCause(facts.stop.reason, signal, facts.stop.signals));
@@ -79,6 +79,12 @@ export function outcomeOf(facts: EndFacts): Outcome {
     signal: null,
     cause: { code: 'EXIT_CODE', message: exitMessage(facts.program, code) },
   };
+}
+
+/** The attempt's exit code says only that time was up. */
+function leftWith(code: number | null, signal: string | null): string {
+  if (signal !== null) return ` by ${signal}`;
+  return code === null ? '' : `; its command left with exit code ${code}`;
 }
 
 export const supervisorLost: Cause = {

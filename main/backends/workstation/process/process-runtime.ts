@@ -79,7 +79,7 @@ export class ProcessRuntime {
       log: options.log,
       monotonicMs,
       report: (entry, observation) => this.reporter.last(entry, observation),
-      progress: (observation) => this.reporter.progress(observation),
+      warn: (entry, warning) => this.reporter.warn(entry, warning),
     });
     this.memory = new MemoryWatch({
       entries: () => this.entries.values(),
@@ -88,7 +88,7 @@ export class ProcessRuntime {
         entry.overMemory = true;
         this.ending.endProcesses(entry, 'SIGKILL', () => 0);
       },
-      warn: (observation) => this.reporter.progress(observation),
+      warn: (entry, warning) => this.reporter.warn(entry, warning),
       isHeld: () => options.groups.memory !== null,
       onFault: (error) => options.log.error('Memory could not be measured', { error: messageOf(error) }),
       ...(options.memorySampleMs === undefined ? {} : { everyMs: options.memorySampleMs }),

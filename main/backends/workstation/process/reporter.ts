@@ -1,9 +1,12 @@
 /** Hands observations to the controller, a batch a turn. */
+import type { Cause } from '../../../../core/contract/views.js';
 import type { AttemptObservation } from '../../backend.js';
-import type { AttemptEntry } from './attempt-entry.js';
+import { observationOf, type AttemptEntry } from './attempt-entry.js';
+import type { LinkLog } from './launcher-link.js';
 
 export interface ReporterOptions {
   readonly monotonicMs: () => number;
+  readonly log: LinkLog;
   readonly onObservations: (batch: readonly AttemptObservation[]) => void;
   readonly onEnded: (uid: string) => void;
 }
@@ -28,6 +31,14 @@ export class Reporter {
   progress(observation: AttemptObservation): void {
     this.outbox.set(observation.uid, observation);
     this.delayed ??= setTimeout(() => this.flush(), startDelayMs);
+  }
+
+  /** Said in the host's log and, with all there was before, to the controller. */
+  warn(entry: AttemptEntry, warning: Cause): void {
+    if (entry.phase === 'ended' || entry.warnings.get(warning.code)?.message === warning.message) return;
+    entry.warnings.set(warning.code, warning);
+    this.options.log.warn(warning.message, { uid: entry.uid });
+    this.progress(observationOf(entry, 'RUNNING'));
   }
 
   private soon(observation: AttemptObservation): void {
