@@ -25,8 +25,8 @@ import { LaunchPlans } from './launch-plans.js';
 import { RoundTimer } from './round-timer.js';
 import type { Identity } from './session.js';
 
-/** Commands taken into one round and so into one transaction. */
-const commandsARound = 500;
+/** Commands taken into one round and so into one transaction; few, so that a burst of them does not hold up ends and starts. */
+const commandsARound = 16;
 /** After a failed write. */
 const storageRetryMs = 1000;
 

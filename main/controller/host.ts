@@ -2,7 +2,6 @@
  * Wires one controller and everything it stands on, in order, each step with its disposer. Used by the desktop's worker thread and
  * by the headless host alike.
  */
-import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import os from 'node:os';
 import { pathToFileURL } from 'node:url';
@@ -29,6 +28,7 @@ import { createFileLogger, describeError } from './logger.js';
 import { machineViews } from './machines.js';
 import { Publisher } from './publisher.js';
 import { openSession, type Session } from './session.js';
+import { randomHex } from './random-hex.js';
 
 export interface HostOptions {
   readonly home: Home;
@@ -129,7 +129,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       logger,
       nowMs,
       monotonicMs,
-      random: (bytes) => randomBytes(bytes).toString('hex'),
+      random: randomHex,
       homeRoot: home.root,
       advertiseHost: os.hostname(),
     });

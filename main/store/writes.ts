@@ -1,7 +1,8 @@
 /**
- * Writing one change set. A row is updated by its key and inserted when there was none; an update touches only what can change after
- * the insert, so a job's specification is written once. Fixed after the insert: a job's identity, place in its tree, name,
- * submission, task count and specification; a task's submission and insertion number; what an attempt was allotted.
+ * Writing one change set. A row is updated by its key and inserted when there was none, the likelier of the two first; an update
+ * touches only what can change after the insert, so a job's specification is written once. Fixed after the insert: a job's
+ * identity, place in its tree, name, submission, task count and specification; a task's submission and insertion number; what an
+ * attempt was allotted.
  */
 import type { Attempt, ChangeSet, Job, Task } from '../../core/model/entities.js';
 import { commandLineOf } from '../../core/model/summary.js';
@@ -20,7 +21,8 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
     `INSERT INTO jobs(state, band, started_at_ms, finished_at_ms, scheduling_deadline_ms, cause_code, cause_message, exit_code,
        id, user, submitted_by, parent_id, root_id, depth, name, name_key, submitted_at_ms, root_submitted_at_ms, num_tasks,
        retry_of, gpu_count, command_line, search_text)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT(id) DO NOTHING`,
   );
   const configInsert = connection.prepare(
     'insert job_config',
@@ -36,7 +38,8 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
     'insert task',
     `INSERT INTO tasks(state, final, band, started_at_ms, finished_at_ms, exit_code, cause_code, cause_message, waiting_code,
        waiting_message, current_attempt, failure_count, preemption_count, job_id, task_index, submitted_at_ms, insertion)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT(job_id, task_index) DO NOTHING`,
   );
   const attemptUpdate = connection.prepare(
     'update attempt',
@@ -49,7 +52,8 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
     `INSERT INTO attempts(state, started_at_ms, finished_at_ms, duration_ms, exit_code, signal, cause_code, cause_message,
        peak_memory_bytes, pid, warnings, job_id, task_index, number, uid, backend_id, worker_id, created_at_ms, devices, cpu_millicores,
        memory_bytes, ports)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT(job_id, task_index, number) DO NOTHING`,
   );
   const auditInsert = connection.prepare(
     'insert audit',
@@ -70,49 +74,43 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
   );
 
   function writeJob(job: Job): void {
-    const state = stateNumbers[job.state];
-    const band = bandNumber(job.band);
-    const code = job.cause?.code ?? null;
-    const message = job.cause?.message ?? null;
-    const updated = jobUpdate.run(
-      state,
-      band,
+    const changing = [
+      stateNumbers[job.state],
+      bandNumber(job.band),
       job.startedAtMs,
       job.finishedAtMs,
       job.schedulingDeadlineMs,
-      code,
-      message,
+      job.cause?.code ?? null,
+      job.cause?.message ?? null,
       job.exitCode,
       job.id,
-    );
-    if (updated.changes > 0) return;
-    const commandLine = commandLineOf(job.spec.command);
-    const inserted = jobInsert.run(
-      state,
-      band,
-      job.startedAtMs,
-      job.finishedAtMs,
-      job.schedulingDeadlineMs,
-      code,
-      message,
-      job.exitCode,
-      job.id,
-      job.user,
-      job.submittedBy,
-      job.parentId,
-      job.rootId,
-      job.depth,
-      job.name,
-      job.name.toLowerCase(),
-      job.submittedAtMs,
-      job.rootSubmittedAtMs,
-      job.numTasks,
-      job.retryOf,
-      job.spec.gpuCount * job.numTasks,
-      commandLine,
-      `${job.id}\n${commandLine}`.toLowerCase(),
-    );
-    configInsert.run(inserted.lastId, JSON.stringify(job.spec));
+    ];
+    const insert = (): boolean => {
+      const commandLine = commandLineOf(job.spec.command);
+      const inserted = jobInsert.run(
+        ...changing,
+        job.user,
+        job.submittedBy,
+        job.parentId,
+        job.rootId,
+        job.depth,
+        job.name,
+        job.name.toLowerCase(),
+        job.submittedAtMs,
+        job.rootSubmittedAtMs,
+        job.numTasks,
+        job.retryOf,
+        job.spec.gpuCount * job.numTasks,
+        commandLine,
+        `${job.id}\n${commandLine}`.toLowerCase(),
+      );
+      if (inserted.changes === 0) return false;
+      configInsert.run(inserted.lastId, JSON.stringify(job.spec));
+      return true;
+    };
+    const update = (): boolean => jobUpdate.run(...changing).changes > 0;
+    const likelyNew = job.state === 'PENDING' && job.startedAtMs === null;
+    if (!(likelyNew ? insert() || update() : update() || insert())) throw notWritten('job', job.id);
   }
 
   function writeTask(task: Task): void {
@@ -136,8 +134,10 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
       task.jobId,
       task.index,
     ];
-    if (taskUpdate.run(...changing).changes > 0) return;
-    taskInsert.run(...changing, task.submittedAtMs, task.insertion);
+    const insert = (): boolean => taskInsert.run(...changing, task.submittedAtMs, task.insertion).changes > 0;
+    const update = (): boolean => taskUpdate.run(...changing).changes > 0;
+    const likelyNew = task.currentAttempt < 0;
+    if (!(likelyNew ? insert() || update() : update() || insert())) throw notWritten('task', task.id);
   }
 
   function writeAttempt(attempt: Attempt): void {
@@ -164,17 +164,20 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
       attempt.number,
       attempt.uid,
     ];
-    if (attemptUpdate.run(...changing).changes > 0) return;
-    attemptInsert.run(
-      ...changing,
-      attempt.backendId,
-      attempt.workerId,
-      attempt.createdAtMs,
-      attempt.devices.length === 0 ? null : JSON.stringify(attempt.devices),
-      attempt.cpuMillicores,
-      attempt.memoryBytes,
-      recordText(attempt.ports),
-    );
+    const insert = (): boolean =>
+      attemptInsert.run(
+        ...changing,
+        attempt.backendId,
+        attempt.workerId,
+        attempt.createdAtMs,
+        attempt.devices.length === 0 ? null : JSON.stringify(attempt.devices),
+        attempt.cpuMillicores,
+        attempt.memoryBytes,
+        recordText(attempt.ports),
+      ).changes > 0;
+    const update = (): boolean => attemptUpdate.run(...changing).changes > 0;
+    const likelyNew = attempt.startedAtMs === null && attempt.finishedAtMs === null;
+    if (!(likelyNew ? insert() || update() : update() || insert())) throw notWritten('attempt', attempt.uid);
   }
 
   return (changes) => {
@@ -221,6 +224,11 @@ function isEmpty(changes: ChangeSet): boolean {
     changes.receipts,
   ];
   return lists.every((list) => list.length === 0) && Object.keys(changes.meta).length === 0;
+}
+
+/** Its key is taken by another: nothing of the round may be kept. */
+function notWritten(what: string, id: string): Error {
+  return new Error(`The ${what} ${id} could be neither inserted nor updated`);
 }
 
 /** JSON, or null for what holds nothing, as most do. */

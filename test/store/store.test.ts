@@ -240,9 +240,12 @@ describe('committing', () => {
     const job = makeJob('/a/one');
     const task = makeTask(job);
     store.commit(changes({ jobs: [job], tasks: [task], attempts: [makeAttempt(task)] }));
-    expect(refusedBy(() => store.commit(changes({ attempts: [makeAttempt(task)] }))).message).toContain(
-      'UNIQUE',
-    );
+    const second = makeAttempt(task);
+    for (const attempt of [second, { ...second, startedAtMs: 5 }]) {
+      expect(refusedBy(() => store.commit(changes({ attempts: [attempt] }))).message).toContain(
+        `The attempt ${second.uid} could be neither inserted nor updated`,
+      );
+    }
     const stray = { ...makeAttempt(task, 1), taskId: '/a/one/x' };
     expect(refusedBy(() => store.commit(changes({ attempts: [stray] }))).message).toContain('/a/one/x');
     expect(store.loadTree('/a/one')?.attempts).toHaveLength(1);

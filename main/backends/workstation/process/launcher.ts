@@ -43,10 +43,28 @@ function send(message: FromLauncher): void {
   });
 }
 
+/** A start is told this much later, so that the end of a short command comes in the same message. */
+const startedDelayMs = 5;
+let started: LauncherEvent[] = [];
+let startedTimer: NodeJS.Timeout | null = null;
+
+function tellStarted(event: LauncherEvent): void {
+  started.push(event);
+  startedTimer ??= setTimeout(() => {
+    startedTimer = null;
+    schedule();
+  }, startedDelayMs);
+}
+
 function flush(): void {
   if (ended.length > 0) reportEnded();
-  if (events.length === 0) return;
-  const batch = events;
+  if (events.length === 0 && startedTimer !== null) return;
+  // Starts go before the ends that may be theirs.
+  const batch = [...started, ...events];
+  if (batch.length === 0) return;
+  if (startedTimer !== null) clearTimeout(startedTimer);
+  startedTimer = null;
+  started = [];
   events = [];
   send({ kind: 'events', events: batch });
 }
@@ -61,7 +79,8 @@ function pump(): void {
 }
 
 function schedule(): void {
-  if (pumping || (queue.length === 0 && events.length === 0 && ended.length === 0)) return;
+  const waiting = queue.length + events.length + ended.length + (startedTimer === null ? started.length : 0);
+  if (pumping || waiting === 0) return;
   pumping = true;
   setImmediate(pump);
 }
@@ -162,7 +181,7 @@ function spawnSupervisor(
   });
   const pid = child.pid;
   if (pid === undefined) return;
-  events.push({ kind: 'started', uid: item.uid, pid, atMs: Date.now() });
+  tellStarted({ kind: 'started', uid: item.uid, pid, atMs: Date.now() });
   child.on('exit', (code, signal) => {
     ended.push({ item, pid, startedMs, code, signal });
     schedule();

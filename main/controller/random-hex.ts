@@ -1,0 +1,16 @@
+/** Random text from a pool: a call of the system for each attempt costs more than the attempt's whole decision. */
+import { randomFillSync } from 'node:crypto';
+
+const pool = Buffer.alloc(4096);
+let taken = pool.length;
+
+/** `bytes` unguessable bytes (4096 at most) in hex; none is given out twice. */
+export function randomHex(bytes: number): string {
+  if (taken + bytes > pool.length) {
+    randomFillSync(pool);
+    taken = 0;
+  }
+  const text = pool.toString('hex', taken, taken + bytes);
+  taken += bytes;
+  return text;
+}
