@@ -93,6 +93,7 @@ describe.skipIf(reason !== null)(
         exitCode: 41,
         signal: null,
         cause: { code: 'LOG_STORAGE_FULL' },
+        warnings: [{ code: 'LOG_STORAGE_FULL' }],
       });
       expect(end.cause?.message).toContain('exit code 41');
       expect(end.cause?.message).toContain(folderOf(launch.uid));
@@ -104,12 +105,45 @@ describe.skipIf(reason !== null)(
       expect(await probe.text(launch.uid, 'err')).toBe('');
     });
 
-    test('a command that does not mind the loss of its output has succeeded', async () => {
-      const launch = shell('head -c 4000000 /dev/zero; exit 0');
+    test('a command that does not mind the loss of its output has succeeded, and its log says where it may be cut', async () => {
+      const launch = shell('echo well >&2; head -c 4000000 /dev/zero; exit 0');
       probe.run(launch);
-      expect(await probe.over(launch.uid)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0, cause: null });
+      const end = await probe.over(launch.uid);
+      expect(end).toMatchObject({ state: 'SUCCEEDED', exitCode: 0, cause: null });
       expect(statfsSync(disk).bavail).toBe(0);
+      const { size } = statSync(path.join(folderOf(launch.uid), 'out'));
+      expect(end.warnings).toHaveLength(1);
+      expect(end.warnings[0]?.code).toBe('LOG_STORAGE_FULL');
+      const said = end.warnings[0]?.message ?? '';
+      expect(said).toMatch(new RegExp(`\\(${folderOf(launch.uid)}\\) was full (while|when) the task`));
+      // It may have been seen a moment before the last byte that fitted.
+      const place = Number(
+        /after (\d+) bytes of its output and \d+ bytes of its error output/.exec(said)?.[1],
+      );
+      expect(place).toBeGreaterThan(size - 64 * 1024);
+      expect(place).toBeLessThanOrEqual(size);
+      expect(backends.warnings).toContain(said);
       expect(writtenEnd(launch.uid)).toMatchObject({ kind: 'exit', code: 0 });
+    });
+
+    test('a disk that was full only for a while leaves its mark on what ran then, and on nothing after', async () => {
+      const first = waiting(0);
+      probe.run(first);
+      await running(first);
+      fill();
+      const warned = await probe.warned(first.uid);
+      expect(warned).toMatchObject({ state: 'RUNNING', cause: null });
+      expect(warned.warnings[0]?.message).toContain('was full while the task ran');
+      rmSync(path.join(disk, 'filler'));
+      const second = shell('echo well');
+      probe.run(second);
+      expect(await probe.over(second.uid)).toMatchObject({ state: 'SUCCEEDED', warnings: [] });
+      openGate();
+      expect(await probe.over(first.uid)).toMatchObject({
+        state: 'SUCCEEDED',
+        cause: null,
+        warnings: warned.warnings,
+      });
     });
 
     test('the others go on to their own ends, and a new start says why it cannot be', async () => {

@@ -219,6 +219,26 @@ describe('memory', () => {
     expect(end.cause?.message).toContain('61 MiB');
   });
 
+  test('without a control group a task near its limit is warned of, in the log of the host as well', async () => {
+    await probe.backend.close();
+    const next = await backends.open({ groups: noGroups, memorySampleMs: 100 });
+    const script = 'import time; x = bytearray(b"x") * 276_000_000; time.sleep(300)';
+    const launch = launchOf({ command: ['python3', '-S', '-c', script], memory: '300MB' });
+    next.run(launch);
+    const warned = await next.warned(launch.uid, 30_000);
+    expect(warned).toMatchObject({
+      state: 'RUNNING',
+      cause: null,
+      warnings: [{ code: 'MEMORY_NEAR_LIMIT' }],
+    });
+    expect(warned.warnings[0]?.message).toMatch(
+      /^The task uses 2[5-8]\d.* MiB of its memory limit of 286 MiB/,
+    );
+    expect(backends.warnings).toContain(warned.warnings[0]?.message);
+    next.stop(launch.uid, { graceMs: 0 });
+    expect(await next.over(launch.uid)).toMatchObject({ state: 'KILLED', warnings: warned.warnings });
+  });
+
   test('without a control group it is measured', async () => {
     await probe.backend.close();
     const next = await backends.open({ groups: noGroups, memorySampleMs: 100 });

@@ -115,6 +115,15 @@ export class BackendProbe implements BackendListener {
     return found;
   }
 
+  /** The first report of the attempt that carries a warning. */
+  async warned(uid: string, ms?: number): Promise<AttemptObservation> {
+    const find = () => this.reports.find((report) => report.uid === uid && report.warnings.length > 0);
+    await this.until(() => find() !== undefined, ms);
+    const found = find();
+    if (found === undefined) throw new Error('unreachable');
+    return found;
+  }
+
   async over(uid: string, ms?: number): Promise<AttemptObservation> {
     const find = () => this.reports.find((report) => report.uid === uid && isOver(report));
     await this.until(() => find() !== undefined, ms);

@@ -19,6 +19,7 @@ import type { AttemptEntry } from './process/attempt-entry.js';
 import { findGroupRoots, type GroupRoots } from './process/control-groups.js';
 import { messageOf } from './process/error-code.js';
 import type { LauncherCommand, LinkLog } from './process/launcher-link.js';
+import { LogStorageWatch } from './process/log-storage.js';
 import { ProcessRuntime } from './process/process-runtime.js';
 import supervisorText from './process/supervisor.sh?raw';
 import { loginEnvironment } from './process/task-environment.js';
@@ -43,6 +44,7 @@ export interface WorkstationOptions {
   readonly gpuReader?: GpuReader;
   readonly launcher?: LauncherCommand;
   readonly memorySampleMs?: number;
+  readonly storageSampleMs?: number;
 }
 
 /**
@@ -58,6 +60,7 @@ export function createWorkstationBackend(options: WorkstationOptions): Backend {
 class WorkstationBackend implements Backend {
   private readonly runtime: ProcessRuntime;
   private readonly growth: LogGrowth;
+  private readonly storage: LogStorageWatch;
   private readonly workers: WorkerWatch;
   private listener: BackendListener | null = null;
   /** Reports before `start` wait for the listener. */
@@ -70,8 +73,15 @@ class WorkstationBackend implements Backend {
     this.growth = new LogGrowth({
       nowMs: options.nowMs,
       onGrew: (uid, outSize, errSize) => this.listener?.logGrew(uid, outSize, errSize),
-      onFault: (uid, error) =>
-        options.log.warn('The growth of a log cannot be followed', { uid, error: messageOf(error) }),
+      onFault: (uid, error) => {
+        options.log.warn('The growth of a log cannot be followed', { uid, error: messageOf(error) });
+        this.storage.look();
+      },
+    });
+    this.storage = new LogStorageWatch({
+      attemptsFolder: options.attemptsFolder,
+      warn: (entry, warning) => this.runtime.reporter.warn(entry, warning),
+      everyMs: options.storageSampleMs,
     });
     this.workers = new WorkerWatch({
       workerId: options.workerId ?? os.hostname(),
@@ -156,10 +166,12 @@ class WorkstationBackend implements Backend {
     for (const timer of this.young.values()) clearTimeout(timer);
     this.workers.close();
     this.growth.close();
+    this.storage.close();
     await this.runtime.close();
   }
 
   private runs(entry: AttemptEntry): void {
+    this.storage.add(entry);
     if (this.growth.isListened(entry.uid)) this.follow(entry);
     if (this.young.has(entry.uid)) return;
     const livesOn = () => {
@@ -178,6 +190,7 @@ class WorkstationBackend implements Backend {
     clearTimeout(this.young.get(uid));
     this.young.delete(uid);
     this.growth.ended(uid);
+    this.storage.remove(uid);
   }
 
   /** The uid becomes part of a path: nothing but what a controller mints passes. */

@@ -2,9 +2,10 @@
 import type { Cause } from '../../../../core/contract/views.js';
 import type { AttemptObservation } from '../../backend.js';
 import { observationOf, type AttemptEntry } from './attempt-entry.js';
-import { fullDisk, type CommandEnd } from './command-end.js';
+import type { CommandEnd } from './command-end.js';
 import { readGroupUsage, removeGroups } from './control-groups.js';
 import type { LinkLog } from './launcher-link.js';
+import { fullDisk, logMayBeCut } from './log-storage.js';
 import { outcomeOf } from './outcome.js';
 import type { EndTarget, SessionEnder } from './session-end.js';
 
@@ -91,6 +92,10 @@ export class AttemptEnding {
     const spec = entry.launch?.spec;
     const code = end.status?.code ?? null;
     const outOfMemory = usage !== null && usage.outOfMemoryKills > 0;
+    const full = fullDisk(entry.folder);
+    // Of one that never got as far as its command the cause says it.
+    if (full !== null && end.status !== null && !entry.warnings.has('LOG_STORAGE_FULL'))
+      this.options.warn(entry, logMayBeCut(entry.folder, 'when the task ended'));
     const outcome = outcomeOf({
       code,
       timedOut: end.status?.kind === 'timeout',
@@ -101,7 +106,7 @@ export class AttemptEnding {
           ? { limitBytes: spec.memoryBytes, measured: entry.overMemory }
           : null,
       timeLimitMs: spec?.timeoutMs ?? null,
-      fullDisk: code === 0 ? null : fullDisk(entry.folder),
+      fullDisk: full,
       program: spec?.command[0] ?? 'The command',
       otherwise: end.otherwise,
     });

@@ -1,9 +1,10 @@
 /** What was seen of the end of an attempt's command: by the launcher that started it, or from its folder. */
-import { statSync, statfsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Cause } from '../../../../core/contract/views.js';
 import type { Found } from './adoption.js';
 import { claimPath, type Claim, type CommandStatus } from './claim.js';
 import type { LauncherEvent } from './launcher-protocol.js';
+import { fullDisk } from './log-storage.js';
 import { rebooted, supervisorLost } from './outcome.js';
 
 export interface CommandEnd {
@@ -13,9 +14,6 @@ export interface CommandEnd {
   /** The cause when no status was written. */
   readonly otherwise: Cause;
 }
-
-/** A disk with less than this is full for all purposes. */
-const fullBelowBytes = 64 * 1024;
 
 export function endByLauncher(
   event: Extract<LauncherEvent, { kind: 'ended' }>,
@@ -52,16 +50,6 @@ export function endByFolder(
     status: found.status,
     otherwise: supervisorLost,
   };
-}
-
-/** The folder when there is no room left where it lies. */
-export function fullDisk(folder: string): string | null {
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize < fullBelowBytes ? folder : null;
-  } catch {
-    return null; // cannot be told
-  }
 }
 
 /** Why a supervisor ended without having started its command. */

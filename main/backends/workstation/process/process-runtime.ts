@@ -61,7 +61,7 @@ export class ProcessRuntime {
   private readonly adopted: AdoptedWatch;
   private readonly memory: MemoryWatch;
   private readonly ancestors: ReadonlySet<number>;
-  private readonly reporter: Reporter;
+  readonly reporter: Reporter;
   private closed = false;
   private firstReconcile = true;
 

@@ -1,0 +1,79 @@
+/**
+ * Notices that a log may be cut: its task writes the file itself, and nobody else sees the writes a full disk refuses. What can be
+ * seen is that the disk was full at some moment of the task's life, and how far its log was then.
+ */
+import { statfsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Cause } from '../../../../core/contract/views.js';
+import type { AttemptEntry } from './attempt-entry.js';
+
+/** A disk with less than this is full for all purposes. */
+const fullBelowBytes = 64 * 1024;
+
+/** The folder when there is no room left where it lies. */
+export function fullDisk(folder: string): string | null {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize < fullBelowBytes ? folder : null;
+  } catch {
+    return null; // cannot be told
+  }
+}
+
+/** To be called when the disk is full. */
+export function logMayBeCut(folder: string, when: 'while the task ran' | 'when the task ended'): Cause {
+  const [out, err] = ['out', 'err'].map((stream) => sizeOf(path.join(folder, stream)));
+  return {
+    code: 'LOG_STORAGE_FULL',
+    message: `The disk that holds its log (${folder}) was full ${when}: the log may be cut after ${out} bytes of its output and ${err} bytes of its error output.`,
+  };
+}
+
+export interface LogStorageWatchOptions {
+  /** All logs lie here, on one file system. */
+  readonly attemptsFolder: string;
+  readonly warn: (entry: AttemptEntry, warning: Cause) => void;
+  readonly everyMs?: number | undefined;
+}
+
+const defaultEveryMs = 500;
+
+/** Looks at the disk now and then while anything runs. A disk that was full only between two looks is not noticed. */
+export class LogStorageWatch {
+  private readonly running = new Map<string, AttemptEntry>();
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(private readonly options: LogStorageWatchOptions) {}
+
+  add(entry: AttemptEntry): void {
+    this.running.set(entry.uid, entry);
+    this.timer ??= setInterval(() => this.look(), this.options.everyMs ?? defaultEveryMs).unref();
+  }
+
+  remove(uid: string): void {
+    this.running.delete(uid);
+    if (this.running.size === 0) this.close();
+  }
+
+  /** Also at once when a write of our own was refused. */
+  look(): void {
+    if (fullDisk(this.options.attemptsFolder) === null) return;
+    for (const entry of this.running.values()) {
+      if (!entry.warnings.has('LOG_STORAGE_FULL'))
+        this.options.warn(entry, logMayBeCut(entry.folder, 'while the task ran'));
+    }
+  }
+
+  close(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = null;
+  }
+}
+
+function sizeOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch {
+    return 0; // not made yet
+  }
+}
