@@ -32,7 +32,7 @@ describe('frame', () => {
       '19.5 of 32 cores free',
       'Healthy',
     ]) {
-      expect(within(status).getByText(text)).toBeTruthy();
+      expect(await within(status).findByText(text)).toBeTruthy();
     }
     expect(await within(status).findByText('Electron 45.5.0')).toBeTruthy();
     expect(await findViolations(document.body)).toEqual([]);
@@ -56,10 +56,11 @@ describe('frame', () => {
     expect(window.location.hash).toBe('#/jobs');
     press('n');
     expect(window.location.hash).toBe('#/new');
-    // The first leaves the field, the second the page.
+    const command = await screen.findByRole('textbox', { name: 'Command' });
     await waitFor(() => {
-      expect(document.activeElement).not.toBe(document.body);
+      expect(document.activeElement).toBe(command);
     });
+    // The first leaves the field, the second the page.
     press('Escape');
     press('Escape');
     expect(window.location.hash).toBe('#/jobs');
@@ -75,14 +76,18 @@ describe('frame', () => {
     await waitFor(() => {
       expect(host.settings.theme).toBe('dark');
     });
-    expect(screen.queryByRole('combobox')).toBeNull();
-    expect(document.documentElement.getAttribute('data-mantine-color-scheme')).toBe('dark');
+    await waitFor(() => {
+      expect(screen.queryByRole('combobox')).toBeNull();
+      expect(document.documentElement.getAttribute('data-mantine-color-scheme')).toBe('dark');
+    });
 
     press('k', { ctrlKey: true });
     const again = await screen.findByRole('combobox');
     fireEvent.change(again, { target: { value: 'fold-2' } });
     await waitFor(() => {
-      expect(screen.getAllByRole('option').map((option) => option.textContent)).toHaveLength(1);
+      expect(screen.getAllByRole('option').map((option) => option.textContent)).toEqual([
+        expect.stringContaining('fold-2'),
+      ]);
     });
     fireEvent.keyDown(again, { key: 'Enter' });
     expect(currentRoute()).toMatchObject({ page: 'job', jobId: '/anna/lr-sweep/fold-2' });
@@ -165,8 +170,8 @@ describe('frame', () => {
       read: false,
     });
     await show({ host });
-    fireEvent.click(await screen.findByRole('button', { name: '1 unread notifications' }));
-    const inbox = await screen.findByRole('dialog', { name: /notifications/, hidden: true });
+    fireEvent.click(await screen.findByRole('button', { name: '1 unread notification' }));
+    const inbox = await screen.findByRole('dialog', { name: 'Notifications' });
     const line = await within(inbox).findByText('preprocess');
     host.addInbox({
       id: 2,

@@ -46,13 +46,23 @@ export function Inbox() {
   );
 
   return (
-    <Popover opened={opened} onChange={setOpened} position="top-end" width={400} trapFocus returnFocus>
+    <Popover
+      opened={opened}
+      onChange={setOpened}
+      position="top-end"
+      width={400}
+      trapFocus
+      returnFocus
+      // The list has a name of its own; by Mantine's roles it would be named by the bell and its number.
+      withRoles={false}
+    >
       <Popover.Target>
         <UnstyledButton
           className={styles['bell']}
           aria-label={unread > 0 ? common.inboxUnread(unread) : common.inbox}
           title={common.inbox}
           aria-expanded={opened}
+          aria-haspopup="dialog"
           onClick={() => {
             setOpened(!opened);
           }}
@@ -61,7 +71,7 @@ export function Inbox() {
           {unread > 0 ? <span className={styles['count']}>{unread > 99 ? '99+' : unread}</span> : null}
         </UnstyledButton>
       </Popover.Target>
-      <Popover.Dropdown p={0} aria-label={common.inbox}>
+      <Popover.Dropdown p={0} role="dialog" tabIndex={-1} aria-label={common.inbox}>
         {opened ? (
           <InboxList
             unread={unread}

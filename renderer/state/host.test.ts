@@ -111,12 +111,13 @@ describe('host', () => {
 
   it('sends a call that was in flight again, and the command happens once', async () => {
     const fake = new FakeHost({ jobs: 12 });
-    fake.delayMs = 5;
     const { setTimer, fire } = manualTimers();
     const host = createHost({ connect: fake.bridge.connect, setTimer });
     await reached(host, 'connected');
+    fake.hold();
     const answer = host.call('job.stop', { requestId: 'request-1', jobIds: ['/anna/eval-mmlu'] });
     fake.disconnect();
+    fake.release();
     fire(200);
     await expect(answer).resolves.toEqual({
       results: [{ id: '/anna/eval-mmlu', newId: null, refusal: null }],

@@ -93,7 +93,8 @@ export const common = {
   runtimeHint: (runtime: string, version: string): string => `Iris Desktop ${version} on ${runtime}`,
   // Inbox
   inbox: 'Notifications',
-  inboxUnread: (count: number): string => `${formatCount(count)} unread notifications`,
+  inboxUnread: (count: number): string =>
+    count === 1 ? '1 unread notification' : `${formatCount(count)} unread notifications`,
   inboxEmpty: 'Nothing has ended yet. When a job ends it is kept here, whether or not the desktop showed it.',
   inboxMarkAll: 'Mark all as read',
   inboxPause: 'Pause desktop notifications',

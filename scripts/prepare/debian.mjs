@@ -18,7 +18,7 @@ const wanted = {
   ],
   display: [['xvfb'], ['xauth'], ['dbus']],
   compiler: [['g++'], ['make'], ['python3']],
-  tests: [['dbus-x11'], ['dunst'], ['trayer'], ['procps']],
+  tests: [['dbus-x11'], ['dunst'], ['trayer'], ['x11-utils'], ['procps']],
   /** What the figures are measured beside. */
   bench: [['task-spooler'], ['parallel']],
 };

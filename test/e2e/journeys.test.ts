@@ -1,6 +1,6 @@
 /** The ways through the window that must be effortless (first of them: a job launched and watched), each timed. */
 import os from 'node:os';
-import { expect, launchDesktop, test } from '../harness/electron.js';
+import { actInMain, expect, launchDesktop, test } from '../harness/electron.js';
 
 test('first start, nothing configured: the first job’s log is on the screen within 60 s', async ({
   root,
@@ -31,7 +31,7 @@ test('first start, nothing configured: the first job’s log is on the screen wi
 test('the menu’s New job leads to the form', async ({ desktop }) => {
   const { app, page } = desktop;
   await expect(page.getByText('Healthy')).toBeVisible();
-  await app.evaluate(({ Menu }) => {
+  await actInMain(app, ({ Menu }) => {
     const items = Menu.getApplicationMenu()?.items.flatMap((menu) => menu.submenu?.items ?? []) ?? [];
     items.find((item) => item.label === 'New job')?.click();
   });

@@ -4,7 +4,17 @@ import path from 'node:path';
 import { connectClient } from '../harness/client.js';
 import { startTray } from '../harness/desktop-services.js';
 import { answerDialogs, askedDialogs } from '../harness/dialogs.js';
-import { attemptOf, ended, expect, launchDesktop, submit, test, type Desktop } from '../harness/electron.js';
+import {
+  actInMain,
+  attemptOf,
+  ended,
+  expect,
+  inMain,
+  launchDesktop,
+  submit,
+  test,
+  type Desktop,
+} from '../harness/electron.js';
 import { runSecondInstance } from '../harness/second-instance.js';
 
 /** Counts aloud until a file appears: its length is the test's to decide. */
@@ -153,11 +163,11 @@ test('a page that crashes is loaded again; one that keeps crashing gives way to 
 }) => {
   const desktop = await launchDesktop(root);
   const crash = () =>
-    desktop.app.evaluate(({ BrowserWindow }) => {
+    actInMain(desktop.app, ({ BrowserWindow }) => {
       BrowserWindow.getAllWindows()[0]?.webContents.forcefullyCrashRenderer();
     });
   const address = () =>
-    desktop.app.evaluate(({ BrowserWindow }) => {
+    inMain(desktop.app, ({ BrowserWindow }) => {
       const contents = BrowserWindow.getAllWindows()[0]?.webContents;
       return contents?.isCrashed() === false && !contents.isLoading() ? contents.getURL() : '';
     });
@@ -192,24 +202,20 @@ test('settings that cannot be read are set aside and the start goes on', async (
 });
 
 async function close(desktop: Desktop): Promise<void> {
-  await desktop.app
-    .evaluate(({ BrowserWindow }) => {
-      BrowserWindow.getAllWindows()[0]?.close();
-    })
-    .catch(() => undefined); // the process may end before it answers
+  await actInMain(desktop.app, ({ BrowserWindow }) => {
+    BrowserWindow.getAllWindows()[0]?.close();
+  });
 }
 
 async function chooseQuit(desktop: Desktop): Promise<void> {
-  await desktop.app
-    .evaluate(({ Menu }) => {
-      const items = Menu.getApplicationMenu()?.items.flatMap((menu) => menu.submenu?.items ?? []) ?? [];
-      items.find((item) => item.label === 'Quit')?.click();
-    })
-    .catch(() => undefined); // the process may end before it answers
+  await actInMain(desktop.app, ({ Menu }) => {
+    const items = Menu.getApplicationMenu()?.items.flatMap((menu) => menu.submenu?.items ?? []) ?? [];
+    items.find((item) => item.label === 'Quit')?.click();
+  });
 }
 
 async function isVisible(desktop: Desktop): Promise<boolean> {
-  return desktop.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.isVisible() ?? false);
+  return inMain(desktop.app, ({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.isVisible() ?? false);
 }
 
 function stateOf(value: unknown): string {

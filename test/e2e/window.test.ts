@@ -1,7 +1,7 @@
 /** The window as a person meets it: first start, keys, themes, accessibility. */
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { expect, launchDesktop, submit, test } from '../harness/electron.js';
+import { expect, inMain, launchDesktop, submit, test } from '../harness/electron.js';
 
 test('the first start shows the jobs page, connected, on an empty profile', async ({ root }) => {
   const startedAt = Date.now();
@@ -26,19 +26,22 @@ test('everything on the way is reached by keys', async ({ desktop }) => {
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
   await expect.poll(() => page.url()).toContain('#/jobs');
-  await page.keyboard.press('g');
-  await page.keyboard.press('o');
+  // Typed as a person would: the second key does not wait until the first has been answered.
+  await Promise.all([page.keyboard.press('g'), page.keyboard.press('o')]);
   await expect.poll(() => page.url()).toContain('#/overview');
+  await expect(page.getByRole('heading', { name: 'Overview', level: 1 })).toBeVisible();
   await page.keyboard.press('Control+k');
   await expect(page.getByPlaceholder('Type an action, a page or a job')).toBeFocused();
   await page.keyboard.press('Escape');
+  // A dialog owns the keys while it is there.
+  await expect(page.getByRole('dialog')).toHaveCount(0);
   await page.keyboard.press('?');
   await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
 });
 
 test('the size and place of the window are remembered', async ({ root }) => {
   const first = await launchDesktop(root);
-  await first.app.evaluate(({ BrowserWindow }) => {
+  await inMain(first.app, ({ BrowserWindow }) => {
     BrowserWindow.getAllWindows()[0]?.setBounds({ x: 40, y: 30, width: 1000, height: 700 });
   });
   await expect.poll(() => boundsOf(first)).toMatchObject({ width: 1000, height: 700 });
@@ -64,10 +67,10 @@ for (const theme of ['light', 'dark'] as const) {
     );
     await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', theme);
     for (const [hash, ready] of [
-      ['#/jobs', page.getByText('to-look-at').first()],
+      ['#/jobs', page.getByRole('row', { name: /to-look-at/ })],
       ['#/overview', page.getByRole('heading', { name: 'Overview', level: 1 })],
       ['#/new', page.getByRole('heading', { name: 'New job', level: 1 })],
-      [`#/job/${encodeURIComponent(jobId)}`, page.getByText('to-look-at').first()],
+      [`#/job/${encodeURIComponent(jobId)}`, page.getByRole('heading', { name: 'to-look-at', level: 1 })],
     ] as const) {
       await page.evaluate((target) => {
         window.location.hash = target;
@@ -90,7 +93,7 @@ async function accessibilityFaults(page: Page): Promise<readonly string[]> {
 async function boundsOf(
   desktop: Awaited<ReturnType<typeof launchDesktop>>,
 ): Promise<Electron.Rectangle | undefined> {
-  return desktop.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds());
+  return inMain(desktop.app, ({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds());
 }
 
 function stateOf(value: unknown): string {

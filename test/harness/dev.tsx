@@ -15,7 +15,13 @@ const host = new FakeHost({
   settings: { theme: theme === 'dark' || theme === 'light' ? theme : 'system' },
   machine: parameters.get('gpus') === '0' ? { gpus: [], gpuNote: 'No nvidia-smi on this machine.' } : {},
 });
-host.delayMs = Number(parameters.get('delay') ?? 0);
+host.hold();
+setTimeout(
+  () => {
+    host.release();
+  },
+  Number(parameters.get('delay') ?? 0),
+);
 if (parameters.get('refuse') === 'list') {
   host.refuseNext(
     'job.list',

@@ -1,9 +1,10 @@
 /** Answers the system's message boxes in place of a person, and keeps what they asked. */
 import type { ElectronApplication } from '@playwright/test';
+import { inMain, inMainWith } from './electron.js';
 
 /** Each box from now on is answered with the button of this text. */
 export async function answerDialogs(app: ElectronApplication, button: string): Promise<void> {
-  await app.evaluate(({ dialog }, wanted) => {
+  await inMainWith(app, button, ({ dialog }, wanted) => {
     const world = globalThis as unknown as { asked?: string[] };
     world.asked ??= [];
     const asked = world.asked;
@@ -14,9 +15,9 @@ export async function answerDialogs(app: ElectronApplication, button: string): P
       if (response === -1) throw new Error(`no button ${wanted} among ${options.buttons.join(', ')}`);
       return Promise.resolve({ response, checkboxChecked: false });
     };
-  }, button);
+  });
 }
 
 export async function askedDialogs(app: ElectronApplication): Promise<readonly string[]> {
-  return app.evaluate(() => (globalThis as unknown as { asked?: string[] }).asked ?? []);
+  return inMain(app, () => (globalThis as unknown as { asked?: string[] }).asked ?? []);
 }

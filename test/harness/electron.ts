@@ -14,8 +14,8 @@ export interface Desktop {
   readonly home: Home;
   /** What the page must never do: policy violations and uncaught errors, in order. */
   readonly faults: readonly string[];
-  /** The test provoked this many, and has looked at them. */
-  expectFaults(count: number): void;
+  /** What the test provokes: waits until each of these was seen; faults that match one of them are none from now on. */
+  expectFaults(provoked: readonly RegExp[]): Promise<void>;
   /** The desktop's own log. */
   log(): string;
   /** A client of the controller that owns the folder, as irisctl has it. */
@@ -35,7 +35,8 @@ export async function makeRoot(): Promise<string> {
 
 export async function launchDesktop(root: string, options: LaunchOptions = {}): Promise<Desktop> {
   const runtime = resolveRuntime();
-  const faults: string[] = [];
+  const seen: string[] = [];
+  const provoked: RegExp[] = [];
   const app = await _electron.launch({
     executablePath: runtime.executable,
     args: [...runtime.args, '--home', root, ...(options.args ?? [])],
@@ -44,10 +45,14 @@ export async function launchDesktop(root: string, options: LaunchOptions = {}): 
     chromiumSandbox: !runtime.args.includes('--no-sandbox'),
     timeout: 30_000,
   });
+  const watched = new Set<Page>();
+  // A window may be known before it is announced, and is then announced as well.
   const watchPage = (page: Page) => {
-    page.on('pageerror', (error) => faults.push(`uncaught in the page: ${error.message}`));
+    if (watched.has(page)) return;
+    watched.add(page);
+    page.on('pageerror', (error) => seen.push(`uncaught in the page: ${error.message}`));
     page.on('console', (message) => {
-      if (/content security policy|refused to/i.test(message.text())) faults.push(message.text());
+      if (/content security policy|refused to/i.test(message.text())) seen.push(message.text());
     });
   };
   app.on('window', watchPage);
@@ -58,20 +63,58 @@ export async function launchDesktop(root: string, options: LaunchOptions = {}): 
     app,
     page,
     home,
-    faults,
-    expectFaults(count) {
-      expect(faults).toHaveLength(count);
-      faults.length = 0;
+    get faults() {
+      return seen.filter((fault) => !provoked.some((pattern) => pattern.test(fault)));
+    },
+    async expectFaults(patterns) {
+      // The console of a page is told a moment after the page itself knows.
+      const missing = () =>
+        patterns.map(String).filter((_text, at) => !seen.some((fault) => patterns[at]?.test(fault)));
+      await expect.poll(missing, { message: 'faults that were to be provoked' }).toEqual([]);
+      provoked.push(...patterns);
     },
     log: () => readText(path.join(home.logs, 'desktop.log')),
     client: () => connectSoon(home.socket),
     async quit() {
       const gone = ended(app);
-      // The connection breaks as the process ends, which may be before the answer.
-      await app.evaluate(({ app: electron }) => electron.quit()).catch(() => undefined);
+      await actInMain(app, ({ app: electron }) => electron.quit());
       await gone;
     },
   };
+}
+
+type MainWorld = typeof Electron.CrossProcessExports;
+
+/** The debugger may lose the answer of an evaluation that was made, when memory is tidied at that moment. */
+const lostAnswer = /promise was (garbage )?collected/i;
+
+async function answered<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof Error) || !lostAnswer.test(error.message)) throw error;
+    }
+  }
+}
+
+/** Reads or sets something in the main process. Asked again when the answer was lost, so doing it twice must be as doing it once. */
+export function inMain<T>(app: ElectronApplication, ask: (world: MainWorld) => T | Promise<T>): Promise<T> {
+  return answered(() => app.evaluate<T>(ask));
+}
+
+/** The same with a value of the test's, which a function that is sent there as text cannot see otherwise. */
+export function inMainWith<T, A>(
+  app: ElectronApplication,
+  value: A,
+  ask: (world: MainWorld, value: A) => T | Promise<T>,
+): Promise<T> {
+  return answered(() => app.evaluate<T, A>(ask as Parameters<typeof app.evaluate<T, A>>[0], value));
+}
+
+/** Does something once in the main process. The answer does not count: the process may end before it; what came of it is seen elsewhere. */
+export async function actInMain(app: ElectronApplication, act: (world: MainWorld) => void): Promise<void> {
+  await app.evaluate(act).catch(() => undefined);
 }
 
 /**

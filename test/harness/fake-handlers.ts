@@ -9,6 +9,13 @@ import type { FakeHost } from './fake-host.js';
 
 const utf8 = new TextEncoder();
 
+export function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const all = new Uint8Array(a.length + b.length);
+  all.set(a);
+  all.set(b, a.length);
+  return all;
+}
+
 function toBase64(bytes: Uint8Array): string {
   let text = '';
   for (let start = 0; start < bytes.length; start += 8192) {

@@ -28,7 +28,7 @@ import type {
   TaskView,
 } from '../../core/contract/views.js';
 import { fakeChildren, fakeJobs, fakeMachine, fakeTasks, fakeUser } from './fake-data.js';
-import { overviewOf, runMethod } from './fake-handlers.js';
+import { joined, overviewOf, runMethod } from './fake-handlers.js';
 
 export interface FakeHostOptions {
   readonly jobs?: number | readonly JobSummary[];
@@ -58,13 +58,6 @@ interface FakePort {
 
 const utf8 = new TextEncoder();
 
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const all = new Uint8Array(a.length + b.length);
-  all.set(a);
-  all.set(b, a.length);
-  return all;
-}
-
 export class FakeHost {
   readonly jobs = new Map<string, JobSummary>();
   readonly tasks = new Map<string, TaskView[]>();
@@ -77,8 +70,7 @@ export class FakeHost {
   readonly closingAnswers: ClosingAnswer[] = [];
   readonly bridge: DesktopBridge;
   nowMs: number;
-  /** Milliseconds before an answer; 0 answers in a microtask. */
-  delayMs = 0;
+  private held: (() => void)[] | null = null;
   /** While false no connection can be opened. */
   reachable = true;
   /** What the folder picker answers. */
@@ -199,6 +191,17 @@ export class FakeHost {
     const ports = [...this.ports];
     this.ports.clear();
     for (const port of ports) port.closed();
+  }
+
+  /** Keeps every answer back until `release`. */
+  hold(): void {
+    this.held = [];
+  }
+
+  release(): void {
+    const waiting = this.held ?? [];
+    this.held = null;
+    for (const reply of waiting) reply();
   }
 
   command(command: DesktopCommand): void {
@@ -329,7 +332,7 @@ export class FakeHost {
       if (frame.kind === 'subscribe') this.open(port, frame.id, frame.topic, frame.filter);
       else this.answer(port, frame.id, frame.method, frame.params);
     };
-    if (this.delayMs > 0) setTimeout(reply, this.delayMs);
+    if (this.held !== null) this.held.push(reply);
     else queueMicrotask(reply);
   }
 

@@ -39,9 +39,10 @@ describe('Overview page', () => {
 
   it('shows the layout while it loads and teaches when there is no job', async () => {
     const host = new FakeHost({ jobs: 0 });
-    host.delayMs = 10;
+    host.hold();
     renderInWindow(<OverviewPage />, { host });
     expect(screen.getByRole('status').textContent).toBe('Loading');
+    host.release();
     await screen.findByText('Launch a first job');
   });
 });
