@@ -15,7 +15,7 @@ import type {
   WorkerObservation,
 } from '../backends/backend.js';
 import { BackendFaults } from './backend-faults.js';
-import type { Logger } from './logger.js';
+import { describeError, type Logger } from './logger.js';
 import { SilentAttempts } from './silent-attempts.js';
 
 export interface BackendPatience {
@@ -57,7 +57,7 @@ export class GuardedBackend implements Backend {
   ) {
     this.description = inner.describe();
     this.faults = new BackendFaults(this.description.id, options.logger, options.changed);
-    this.silent = new SilentAttempts(options.patience.attemptMs);
+    this.silent = new SilentAttempts(options.patience);
   }
 
   /** What is wrong with it, in words; null when all is well. */
@@ -190,7 +190,7 @@ export class GuardedBackend implements Backend {
     }
   }
 
-  /** A call that answers through a promise. A rejection is the asker's to hear; only silence is a fault of the backend. */
+  /** A call that answers through a promise. A rejection is for the asker alone (one log may be damaged); only silence is a fault of all. */
   private bounded<T>(name: string, work: () => Promise<T>): Promise<T> {
     const count = this.unanswered.get(name) ?? 0;
     if (count >= mostUnanswered && this.faults.has(name)) return Promise.reject(this.unavailable(name));
@@ -213,7 +213,7 @@ export class GuardedBackend implements Backend {
         },
         (error: unknown) => {
           over();
-          reject(error instanceof Error ? error : new Error(String(error)));
+          reject(this.failed(name, error));
         },
       );
     });
@@ -222,6 +222,18 @@ export class GuardedBackend implements Backend {
   private unavailable(name: string): RefusalError {
     const text = `The backend ${this.description.id} has not answered ${name} within ${seconds(this.options.patience.callMs)}.`;
     return new RefusalError(refusal('UNAVAILABLE', text));
+  }
+
+  private failed(name: string, error: unknown): RefusalError {
+    if (error instanceof RefusalError) return error;
+    const message = error instanceof Error ? error.message : String(error);
+    this.options.logger.error(`A backend failed in ${name}`, {
+      backend: this.description.id,
+      ...describeError(error),
+    });
+    return new RefusalError(
+      refusal('UNAVAILABLE', `The backend ${this.description.id} failed in ${name}: ${message}.`),
+    );
   }
 
   private lookAtSilent(): void {

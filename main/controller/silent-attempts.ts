@@ -9,7 +9,7 @@ interface Asked {
 export class SilentAttempts {
   private asked = new Map<string, Asked>();
 
-  constructor(private readonly patienceMs: number) {}
+  constructor(private readonly patience: { readonly attemptMs: number }) {}
 
   /** The complete desired set: what is no longer in it is not waited for. */
   expect(desired: readonly DesiredAttempt[], nowMs: number): void {
@@ -21,7 +21,9 @@ export class SilentAttempts {
       const grace = item.kind === 'stop' ? item.graceMs : 0;
       next.set(
         uid,
-        before?.kind === item.kind ? before : { kind: item.kind, dueMs: nowMs + grace + this.patienceMs },
+        before?.kind === item.kind
+          ? before
+          : { kind: item.kind, dueMs: nowMs + grace + this.patience.attemptMs },
       );
     }
     this.asked = next;

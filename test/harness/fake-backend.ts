@@ -1,0 +1,323 @@
+/**
+ * A backend without a machine: attempts are plain child processes of the test, or nothing but records that a test ends by hand. It
+ * keeps the port's rules as the real ones do (the conformance suite runs against it), until it is told to hang, to lie or to die.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { infeasibleFields } from '../../core/scheduling/feasible.js';
+import type {
+  AttemptLaunch,
+  AttemptObservation,
+  Backend,
+  BackendDescription,
+  BackendListener,
+  DesiredAttempt,
+  LogMark,
+  LogRange,
+  WorkerObservation,
+} from '../../main/backends/backend.js';
+import type { JobSpec } from '../../core/contract/job-request.js';
+
+export const fakeWorker: WorkerObservation = {
+  id: 'w1',
+  hostname: 'w1',
+  state: 'HEALTHY',
+  cpuMillicores: 4000,
+  memoryBytes: 8e9,
+  gpus: [],
+  gpuNote: 'a machine of a test has none',
+  attributes: {},
+  platform: 'linux',
+  cpuModel: 'test',
+  cpuCount: 4,
+  cpuBusyPercent: null,
+  memoryAvailableBytes: 8e9,
+  disks: [],
+  sampledAtMs: 1,
+};
+
+interface Kept {
+  readonly launch: AttemptLaunch;
+  readonly startedAtMs: number;
+  readonly out: Buffer[];
+  readonly err: Buffer[];
+  /** Null: it is ended by hand. */
+  child: ChildProcess | null;
+  asked: 'cancelled' | null;
+  end: AttemptObservation | null;
+}
+
+export function observationOf(
+  uid: string,
+  state: AttemptObservation['state'],
+  more: Partial<AttemptObservation> = {},
+): AttemptObservation {
+  return {
+    uid,
+    state,
+    startedAtMs: null,
+    finishedAtMs: null,
+    durationMs: null,
+    exitCode: null,
+    signal: null,
+    cause: null,
+    warnings: [],
+    peakMemoryBytes: null,
+    pid: null,
+    ...more,
+  };
+}
+
+/** Where attempts live; backends come and go. */
+export class FakeMachine {
+  readonly attempts = new Map<string, Kept>();
+  /** Told of every start, growth and end. */
+  watcher: { changed(uid: string): void; grew(uid: string): void } | null = null;
+
+  constructor(private readonly attemptsAre: 'processes' | 'records' = 'records') {}
+
+  start(launch: AttemptLaunch): void {
+    if (this.attempts.has(launch.uid)) return;
+    const kept: Kept = {
+      launch,
+      startedAtMs: Date.now(),
+      out: [],
+      err: [],
+      child: null,
+      asked: null,
+      end: null,
+    };
+    this.attempts.set(launch.uid, kept);
+    if (this.attemptsAre === 'processes') this.spawn(kept);
+    this.watcher?.changed(launch.uid);
+  }
+
+  private spawn(kept: Kept): void {
+    const { launch } = kept;
+    const [program = '', ...args] = launch.spec.command;
+    const child = spawn(program, args, {
+      cwd: '/',
+      env: { ...process.env, ...launch.environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own, so that a stop reaches what a shell has started.
+      detached: true,
+    });
+    kept.child = child;
+    const keep = (into: Buffer[]) => (chunk: Buffer) => {
+      into.push(chunk);
+      this.watcher?.grew(launch.uid);
+    };
+    child.stdout.on('data', keep(kept.out));
+    child.stderr.on('data', keep(kept.err));
+    // Not 'exit': its last output shall be there when its end is told.
+    child.once('error', () => this.end(launch.uid, { exitCode: 127 }));
+    child.once('close', (code, signal) => this.end(launch.uid, { exitCode: code, signal }));
+  }
+
+  stop(uid: string, signal: NodeJS.Signals): void {
+    const kept = this.attempts.get(uid);
+    if (kept?.end !== null) return;
+    kept.asked = 'cancelled';
+    if (this.attemptsAre === 'processes') signalGroup(kept, signal);
+    else this.end(uid, { exitCode: null, signal });
+  }
+
+  /** Ends an attempt, by hand or as its process ended. */
+  end(uid: string, how: { readonly exitCode: number | null; readonly signal?: string | null }): void {
+    const kept = this.attempts.get(uid);
+    if (kept?.end !== null) return;
+    const { exitCode, signal = null } = how;
+    const now = Date.now();
+    kept.end = observationOf(uid, kept.asked !== null ? 'KILLED' : exitCode === 0 ? 'SUCCEEDED' : 'FAILED', {
+      startedAtMs: kept.startedAtMs,
+      finishedAtMs: now,
+      durationMs: now - kept.startedAtMs,
+      exitCode,
+      signal,
+      cause: causeOf(kept.asked !== null, exitCode, signal),
+      pid: kept.child?.pid ?? null,
+    });
+    this.watcher?.changed(uid);
+  }
+
+  seen(uid: string): AttemptObservation {
+    const kept = this.attempts.get(uid);
+    if (kept === undefined) return observationOf(uid, 'MISSING');
+    if (kept.end !== null) return kept.end;
+    return observationOf(uid, 'RUNNING', { startedAtMs: kept.startedAtMs, pid: kept.child?.pid ?? null });
+  }
+
+  bytes(uid: string, stream: 'out' | 'err'): Buffer {
+    return Buffer.concat(this.attempts.get(uid)?.[stream] ?? []);
+  }
+
+  living(): readonly string[] {
+    return [...this.attempts].filter(([, kept]) => kept.end === null).map(([uid]) => uid);
+  }
+
+  /** Kills what is left of its processes. */
+  clear(): void {
+    this.watcher = null;
+    for (const kept of this.attempts.values()) if (kept.end === null) signalGroup(kept, 'SIGKILL');
+  }
+}
+
+function signalGroup({ child }: Kept, signal: NodeJS.Signals): void {
+  if (child?.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // Gone a moment before its end is told.
+  }
+}
+
+function causeOf(
+  asked: boolean,
+  exitCode: number | null,
+  signal: string | null,
+): AttemptObservation['cause'] {
+  if (asked) return { code: 'STOPPED_BY_USER', message: 'Stopped as asked.' };
+  if (signal !== null) return { code: 'SIGNALED', message: `Ended by ${signal}.` };
+  return exitCode === 0 ? null : { code: 'EXIT_CODE', message: `Ended with exit code ${exitCode}.` };
+}
+
+type Waits = 'start' | 'readLog' | 'logMarks' | 'close';
+type Call = Waits | 'observe' | 'reconcile' | 'feasible' | 'watchLog' | 'watchWorkers';
+
+export class FakeBackend implements Backend {
+  /** What `reconcile` was given last. */
+  desired: readonly DesiredAttempt[] = [];
+  readonly calls: Call[] = [];
+  /** True: takes every set and does nothing of it. */
+  idle = false;
+  private listener: BackendListener | null = null;
+  private readonly gates = new Map<Waits, { readonly open: Promise<void>; readonly release: () => void }>();
+  private readonly broken = new Map<Call | 'all', string>();
+  private readonly watched = new Set<string>();
+
+  constructor(
+    readonly machine: FakeMachine,
+    private readonly workers: readonly WorkerObservation[] = [fakeWorker],
+  ) {}
+
+  // Faults
+
+  /** From now on that call does not answer, until what is returned is called. */
+  hang(call: Waits): () => void {
+    let release: () => void = () => undefined;
+    const open = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.gates.set(call, { open, release });
+    return () => {
+      this.gates.delete(call);
+      release();
+    };
+  }
+
+  /** From now on that call throws, or rejects where it answers through a promise. */
+  break(call: Call | 'all', message: string): void {
+    this.broken.set(call, message);
+  }
+
+  mend(): void {
+    this.broken.clear();
+  }
+
+  /** Says so, true or not. */
+  say(...batch: readonly AttemptObservation[]): void {
+    this.listener?.observations(batch);
+  }
+
+  // The port
+
+  describe(): BackendDescription {
+    return { id: 'fake', kind: 'workstation', capabilities: ['worker-fleet', 'logs'] };
+  }
+
+  async start(listener: BackendListener): Promise<void> {
+    await this.enter('start');
+    this.listener = listener;
+    this.machine.watcher = {
+      changed: (uid) => this.tell(uid),
+      grew: (uid) => {
+        if (this.watched.has(uid)) {
+          listener.logGrew(uid, this.machine.bytes(uid, 'out').length, this.machine.bytes(uid, 'err').length);
+        }
+      },
+    };
+  }
+
+  observe(): readonly WorkerObservation[] {
+    this.check('observe');
+    return this.workers;
+  }
+
+  reconcile(desired: readonly DesiredAttempt[]): void {
+    this.check('reconcile');
+    this.desired = desired;
+    if (this.idle) return;
+    const wanted = new Set<string>();
+    for (const item of desired) {
+      const uid = item.kind === 'run' ? item.launch.uid : item.uid;
+      wanted.add(uid);
+      const known = this.machine.attempts.get(uid);
+      if (item.kind === 'run' && known === undefined) this.machine.start(item.launch);
+      else if (item.kind === 'stop' && known?.end === null) {
+        this.machine.stop(uid, item.signal as NodeJS.Signals);
+      } else if (known?.end !== null) this.tell(uid);
+    }
+    for (const uid of this.machine.living()) if (!wanted.has(uid)) this.machine.stop(uid, 'SIGTERM');
+  }
+
+  feasible(spec: JobSpec): string | null {
+    this.check('feasible');
+    const fields = infeasibleFields(spec, this.workers);
+    if (fields.length === 0) return null;
+    return fields.map(({ field, value, expected }) => `${field}: ${value}, there is ${expected}`).join('; ');
+  }
+
+  async readLog(uid: string, stream: 'out' | 'err', offset: number, maxBytes: number): Promise<LogRange> {
+    await this.enter('readLog');
+    const bytes = this.machine.bytes(uid, stream);
+    return { data: bytes.subarray(offset, offset + maxBytes), size: bytes.length };
+  }
+
+  async logMarks(): Promise<readonly LogMark[]> {
+    await this.enter('logMarks');
+    return [];
+  }
+
+  watchLog(uid: string, on: boolean): void {
+    this.check('watchLog');
+    if (on) this.watched.add(uid);
+    else this.watched.delete(uid);
+  }
+
+  watchWorkers(): void {
+    this.check('watchWorkers');
+  }
+
+  async close(): Promise<void> {
+    await this.enter('close');
+    this.listener = null;
+    this.machine.watcher = null;
+  }
+
+  private check(call: Call): void {
+    this.calls.push(call);
+    const message = this.broken.get(call) ?? this.broken.get('all');
+    if (message !== undefined) throw new Error(message);
+  }
+
+  private async enter(call: Waits): Promise<void> {
+    this.check(call);
+    await this.gates.get(call)?.open;
+  }
+
+  /** Never inside the call that led to it. */
+  private tell(uid: string): void {
+    setImmediate(() => {
+      if (!this.broken.has('all')) this.listener?.observations([this.machine.seen(uid)]);
+    });
+  }
+}
