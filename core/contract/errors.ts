@@ -12,8 +12,6 @@ export const errorCodes = {
   INVALID_ARGUMENT: 'user-fixable',
   /** No job, task or attempt has that id. */
   NOT_FOUND: 'user-fixable',
-  /** A name matches several things; the message lists them. */
-  AMBIGUOUS: 'user-fixable',
   /** A job of that name exists and the policy forbids replacing it. */
   ALREADY_EXISTS: 'user-fixable',
   /** The thing is in a state that does not allow this (stopping a finished job, a child of an ended parent). */
