@@ -16,11 +16,13 @@ export interface ClusterState {
 }
 
 export interface ClusterWatch {
-  state(): ClusterState;
-  /** Running and waiting; null while not known. */
-  unfinishedJobs(): number | null;
+  /** The counts as of now. What was told last where the controller does not answer soon; null where nothing was ever told. */
+  countsNow(): Promise<Counts | null>;
   close(): void;
 }
+
+/** A person has closed the window and waits. */
+const answerWithinMs = 2000;
 
 /** The list of running jobs is asked for at most this often. */
 const listGapMs = 1000;
@@ -84,8 +86,19 @@ export function startClusterWatch(
   ];
 
   return {
-    state: () => state,
-    unfinishedJobs: () => (state.counts === null ? null : state.counts.running + state.counts.waiting),
+    countsNow: () =>
+      new Promise((resolve) => {
+        const cancel = setTimer(() => resolve(state.counts), answerWithinMs);
+        const settle = (counts: Counts | null) => {
+          cancel();
+          resolve(counts);
+        };
+        // Deltas are gathered for a moment, so a job just submitted may be in this answer alone.
+        client.call('status', {}).then(
+          ({ counts }) => settle(counts),
+          () => settle(state.counts),
+        );
+      }),
     close() {
       closed = true;
       cancelTimer?.();

@@ -7,9 +7,8 @@ export interface LeavingOptions {
   readonly hasTrayHost: () => Promise<boolean>;
   readonly settings: () => DesktopSettings;
   readonly keepChoice: (choice: 'tray' | 'quit') => void;
-  /** Running and waiting jobs; null while not known. */
-  readonly unfinishedJobs: () => number | null;
-  readonly runningJobs: () => number;
+  /** Running and waiting jobs as of now, asked of the controller; null while not known. */
+  readonly jobsNow: () => Promise<{ readonly running: number; readonly waiting: number } | null>;
   /** Asks in the page; false when the page cannot be asked now. */
   readonly askPage: (runningJobs: number) => boolean;
   /** The same question in a dialog of the system. */
@@ -31,6 +30,10 @@ export interface Leaving {
   begin(): void;
 }
 
+function unfinished(jobs: { readonly running: number; readonly waiting: number } | null): number {
+  return jobs === null ? 0 : jobs.running + jobs.waiting;
+}
+
 export function createLeaving(options: LeavingOptions): Leaving {
   let leaving = false;
   /** The page was asked and has not answered. */
@@ -39,22 +42,29 @@ export function createLeaving(options: LeavingOptions): Leaving {
   let deciding = false;
 
   async function decide(): Promise<void> {
-    const unfinished = options.unfinishedJobs() ?? 0;
     if (!(await options.hasTrayHost())) {
       // Never hidden where nothing could bring it back.
-      await quitAsking(unfinished);
+      await quitAsking();
       return;
     }
     const choice = options.settings().closeToTray;
-    if (choice === 'tray') options.hideWindow();
-    else if (choice === 'quit') await quitAsking(unfinished);
+    if (choice === 'tray') {
+      options.hideWindow();
+      return;
+    }
+    if (choice === 'quit') {
+      await quitAsking();
+      return;
+    }
+    const jobs = await options.jobsNow();
     // Closed again while the page was asked: the page may be stuck, so the system asks.
-    else if (!pageAsked && options.askPage(options.runningJobs())) pageAsked = true;
-    else answered(await options.askTrayOrQuit(unfinished));
+    if (!pageAsked && options.askPage(jobs?.running ?? 0)) pageAsked = true;
+    else answered(await options.askTrayOrQuit(unfinished(jobs)));
   }
 
-  async function quitAsking(unfinished: number): Promise<void> {
-    const choice = unfinished > 0 ? await options.askQuit(unfinished) : 'quit';
+  async function quitAsking(): Promise<void> {
+    const jobs = unfinished(await options.jobsNow());
+    const choice = jobs > 0 ? await options.askQuit(jobs) : 'quit';
     if (choice !== 'cancel') leave(choice === 'stop-queue');
   }
 
@@ -93,7 +103,7 @@ export function createLeaving(options: LeavingOptions): Leaving {
       if (pageAsked) answered(answer);
     },
     quitChosen() {
-      once(() => quitAsking(options.unfinishedJobs() ?? 0));
+      once(quitAsking);
     },
     begin() {
       leaving = true;

@@ -91,8 +91,7 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
     hasTrayHost: () => hasTrayHost(),
     settings: () => settings.get(),
     keepChoice: (choice) => settings.change({ closeToTray: choice }),
-    unfinishedJobs: () => watch?.unfinishedJobs() ?? null,
-    runningJobs: () => watch?.state().counts?.running ?? 0,
+    jobsNow: () => watch?.countsNow() ?? Promise.resolve(null),
     askPage: (runningJobs) => {
       if (!window.pageReady()) return false;
       window.command({ kind: 'closing-asks', trayAvailable: true, runningJobs });

@@ -17,8 +17,8 @@ function setUp(
     hasTrayHost: () => Promise.resolve(part.tray ?? true),
     settings: () => ({ closeToTray: part.closeToTray ?? 'ask', notificationsPaused: false, theme: 'system' }),
     keepChoice: (choice) => done.push(`keep ${choice}`),
-    unfinishedJobs: () => (part.unfinished === undefined ? 0 : part.unfinished),
-    runningJobs: () => 1,
+    jobsNow: () =>
+      Promise.resolve(part.unfinished === null ? null : { running: part.unfinished ?? 0, waiting: 0 }),
     askPage: (running) => {
       if (part.pageAsks === false) return false;
       done.push(`page asked (${running})`);
@@ -45,7 +45,7 @@ describe('closing the window', () => {
     expect(leaving.windowCloses()).toBe(false);
     await settled();
     leaving.answered({ choice: 'tray', remember: true });
-    expect(done).toEqual(['page asked (1)', 'keep tray', 'hidden']);
+    expect(done).toEqual(['page asked (0)', 'keep tray', 'hidden']);
   });
 
   it('asks by the system when the page does not answer, or cannot be asked', async () => {
@@ -54,7 +54,7 @@ describe('closing the window', () => {
     await stuck.settled();
     stuck.leaving.windowCloses();
     await stuck.settled();
-    expect(stuck.done).toEqual(['page asked (1)', 'system asked (2)', 'quit']);
+    expect(stuck.done).toEqual(['page asked (2)', 'system asked (2)', 'quit']);
     const absent = setUp({ pageAsks: false });
     absent.leaving.windowCloses();
     await absent.settled();

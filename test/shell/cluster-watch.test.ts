@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { refusal, RefusalError } from '../../core/contract/errors.js';
+import type { Counts } from '../../core/contract/views.js';
+import { startClusterWatch } from '../../main/shell/cluster-watch.js';
+
+const told: Counts = { running: 1, waiting: 2, failedUnseen: 0, finished: 5 };
+const fresh: Counts = { ...told, running: 3 };
+
+/** A watch that was told `told` once; `status` is what the controller answers when asked. */
+function watchOf(status: () => Promise<unknown>, snapshot: Counts | null = told) {
+  const timers: (() => void)[] = [];
+  const watch = startClusterWatch(
+    {
+      call: ((method: string) =>
+        method === 'status' ? status() : Promise.resolve({ total: 0, rows: [] })) as never,
+      subscribe: ((_topic: string, _filter: object, onSnapshot: (value: { counts: Counts }) => void) => {
+        if (snapshot !== null) onSnapshot({ counts: snapshot });
+        return () => undefined;
+      }) as never,
+      onState: () => () => undefined,
+    },
+    () => undefined,
+    (run) => {
+      timers.push(run);
+      return () => timers.splice(timers.indexOf(run), 1);
+    },
+  );
+  return { watch, timers };
+}
+
+describe('what is unfinished now', () => {
+  it('is asked of the controller, because what was told last may be old', async () => {
+    const { watch, timers } = watchOf(() => Promise.resolve({ counts: fresh }));
+    expect(await watch.countsNow()).toEqual(fresh);
+    expect(timers).toEqual([]);
+  });
+
+  it('is what was told last when the controller refuses', async () => {
+    const { watch } = watchOf(() => Promise.reject(new RefusalError(refusal('UNAVAILABLE', 'stopping'))));
+    expect(await watch.countsNow()).toEqual(told);
+  });
+
+  it('is what was told last when the controller does not answer soon', async () => {
+    const { watch, timers } = watchOf(() => new Promise(() => undefined));
+    const answer = watch.countsNow();
+    for (const run of timers) run();
+    expect(await answer).toEqual(told);
+  });
+
+  it('is not known where nothing was ever told', async () => {
+    const { watch } = watchOf(() => Promise.reject(new RefusalError(refusal('UNAVAILABLE', 'none'))), null);
+    expect(await watch.countsNow()).toBeNull();
+  });
+});
