@@ -27,13 +27,14 @@ import type { Identity } from './session.js';
 
 /** Commands taken into one round and so into one transaction; few, so that a burst of them does not hold up ends and starts. */
 const commandsARound = 16;
-/** After a failed write. */
-const storageRetryMs = 1000;
+/** After a failed write, unless given. */
+const usualStorageRetryMs = 1000;
 
 export interface ControllerParts {
   readonly store: Store;
   readonly backend: Backend;
   readonly backendPatience?: BackendPatience;
+  readonly storageRetryMs?: number;
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
@@ -318,7 +319,7 @@ export class Controller {
     this.storageFault = reason.message;
     for (const entry of this.commands.splice(0)) entry.reject(new RefusalError(reason));
     this.publisher?.statusChanged();
-    this.timer.after(storageRetryMs, () => this.retryStorage());
+    this.timer.after(this.parts.storageRetryMs ?? usualStorageRetryMs, () => this.retryStorage());
   }
 
   private retryStorage(): void {
