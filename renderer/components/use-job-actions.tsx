@@ -12,8 +12,10 @@ import { useToast } from './toasts.js';
 export interface JobActionFunctions {
   /** Asks once, then stops those that have not ended. Resolves true when the command was given. */
   readonly stop: (rows: readonly JobSummary[]) => Promise<boolean>;
-  /** Runs ended jobs again; asks only when there are several. Resolves true when the command was given. */
+  /** Runs ended jobs again; asks only when there are several. Resolves true when the command was given. What was made is told, with the way there. */
   readonly runAgain: (rows: readonly JobSummary[]) => Promise<boolean>;
+  /** Runs the job of the page again and leads to the new one: that is what is looked at next. */
+  readonly runAgainHere: (row: JobSummary) => Promise<boolean>;
 }
 
 const mostNamed = 5;
@@ -56,8 +58,75 @@ export function useJobActions(): JobActionFunctions {
   const confirm = useConfirm();
   const toast = useToast();
 
-  return useMemo<JobActionFunctions>(
-    () => ({
+  return useMemo<JobActionFunctions>(() => {
+    const run = async (rows: readonly JobSummary[], open: boolean): Promise<boolean> => {
+      const targets = rows.filter(canRunAgain);
+      if (targets.length === 0) {
+        toast({ tone: 'info', text: words.nothingToRun(rows.length) });
+        return false;
+      }
+      if (
+        targets.length > 1 &&
+        !(await confirm({
+          title: words.runTitleMany(targets.length),
+          body: words.runBodyMany(namesOf(targets)),
+          action: words.runAgainMany(targets.length),
+        }))
+      ) {
+        return false;
+      }
+      const name = targets[0]?.name ?? '';
+      try {
+        const results = await actions.runAgain(targets.map((row) => row.id));
+        const refused = results.flatMap((result) => result.refusal ?? []);
+        const made = results.flatMap((result) => result.newId ?? []);
+        const firstRefused = refused[0];
+        const firstMade = made[0];
+        if (firstRefused !== undefined) {
+          toast({
+            tone: 'error',
+            text:
+              targets.length === 1
+                ? words.runFailed(name, firstRefused.message)
+                : words.runFailedMany(refused.length, targets.length, firstRefused.message),
+          });
+        }
+        if (firstMade !== undefined && open) navigate(jobRoute(firstMade));
+        else if (firstMade !== undefined) {
+          toast({
+            tone: 'info',
+            text:
+              made.length === 1
+                ? words.runAgainDone(firstMade.slice(firstMade.lastIndexOf('/') + 1))
+                : words.runAgainDoneMany(made.length),
+            ...(made.length === 1
+              ? {
+                  action: {
+                    label: words.show,
+                    run: () => {
+                      navigate(jobRoute(firstMade));
+                    },
+                  },
+                }
+              : {}),
+          });
+        }
+        return true;
+      } catch (error) {
+        const { message } = asRefusal(error);
+        toast({
+          tone: 'error',
+          text:
+            targets.length === 1
+              ? words.runFailed(name, message)
+              : words.runFailedMany(targets.length, targets.length, message),
+        });
+        return false;
+      }
+    };
+    return {
+      runAgain: (rows) => run(rows, false),
+      runAgainHere: (row) => run([row], true),
       async stop(rows) {
         const targets = rows.filter(canStop);
         if (targets.length === 0) {
@@ -92,71 +161,6 @@ export function useJobActions(): JobActionFunctions {
           return false;
         }
       },
-      async runAgain(rows) {
-        const targets = rows.filter(canRunAgain);
-        if (targets.length === 0) {
-          toast({ tone: 'info', text: words.nothingToRun(rows.length) });
-          return false;
-        }
-        if (
-          targets.length > 1 &&
-          !(await confirm({
-            title: words.runTitleMany(targets.length),
-            body: words.runBodyMany(namesOf(targets)),
-            action: words.runAgainMany(targets.length),
-          }))
-        ) {
-          return false;
-        }
-        const name = targets[0]?.name ?? '';
-        try {
-          const results = await actions.runAgain(targets.map((row) => row.id));
-          const refused = results.flatMap((result) => result.refusal ?? []);
-          const made = results.flatMap((result) => result.newId ?? []);
-          const firstRefused = refused[0];
-          const firstMade = made[0];
-          if (firstRefused !== undefined) {
-            toast({
-              tone: 'error',
-              text:
-                targets.length === 1
-                  ? words.runFailed(name, firstRefused.message)
-                  : words.runFailedMany(refused.length, targets.length, firstRefused.message),
-            });
-          }
-          if (firstMade !== undefined) {
-            toast({
-              tone: 'info',
-              text:
-                made.length === 1
-                  ? words.runAgainDone(firstMade.slice(firstMade.lastIndexOf('/') + 1))
-                  : words.runAgainDoneMany(made.length),
-              ...(made.length === 1
-                ? {
-                    action: {
-                      label: words.show,
-                      run: () => {
-                        navigate(jobRoute(firstMade));
-                      },
-                    },
-                  }
-                : {}),
-            });
-          }
-          return true;
-        } catch (error) {
-          const { message } = asRefusal(error);
-          toast({
-            tone: 'error',
-            text:
-              targets.length === 1
-                ? words.runFailed(name, message)
-                : words.runFailedMany(targets.length, targets.length, message),
-          });
-          return false;
-        }
-      },
-    }),
-    [actions, confirm, toast],
-  );
+    };
+  }, [actions, confirm, toast]);
 }

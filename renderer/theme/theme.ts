@@ -35,9 +35,18 @@ const dark: MantineColorsTuple = [
   '#101114',
 ];
 
-/** Filled buttons have the accent, or the colour of danger, with the text that is readable on it in both themes. */
+/** Filled buttons have the accent, or the colour of danger, and pressed ones the accent's text, readable on what is behind it in both themes. */
 const variantColorResolver: VariantColorsResolver = (input) => {
   const base = defaultVariantColorsResolver(input);
+  const accent = input.color === undefined || input.color === 'iris';
+  if (input.variant === 'light' && accent) {
+    return {
+      ...base,
+      background: 'var(--iris-accent-soft)',
+      hover: 'var(--iris-accent-soft)',
+      color: 'var(--iris-accent)',
+    };
+  }
   if (input.variant !== 'filled') return base;
   if (input.color === 'danger') {
     return {
@@ -47,7 +56,7 @@ const variantColorResolver: VariantColorsResolver = (input) => {
       color: 'var(--iris-danger-text)',
     };
   }
-  if (input.color !== undefined && input.color !== 'iris') return base;
+  if (!accent) return base;
   return {
     ...base,
     background: 'var(--iris-accent)',

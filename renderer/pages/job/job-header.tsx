@@ -63,7 +63,7 @@ export function JobHeader({ summary, detail, actions }: JobHeaderProps) {
           <Button
             variant="default"
             leftSection={<Icon name="rerun" size={14} />}
-            onClick={() => void actions.runAgain([summary])}
+            onClick={() => void actions.runAgainHere(summary)}
           >
             {common.runAgain}
           </Button>

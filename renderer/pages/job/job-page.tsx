@@ -142,7 +142,7 @@ function LoadedJob({ detail, live, tab }: LoadedJobProps) {
       label: words.keyRun,
       run: () => {
         if (!canRunAgain(summary)) return false;
-        void actions.runAgain([summary]);
+        void actions.runAgainHere(summary);
         return true;
       },
     },
@@ -178,7 +178,7 @@ function LoadedJob({ detail, live, tab }: LoadedJobProps) {
           onShowLog={(task, attempt) => {
             show('logs', task, attempt);
           }}
-          onRunAgain={() => void actions.runAgain([summary])}
+          onRunAgain={() => void actions.runAgainHere(summary)}
         />
       ) : null}
       <Tabs
