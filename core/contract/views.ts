@@ -46,6 +46,7 @@ export const causeCodes = [
   // Warnings of an attempt
   'MEMORY_NEAR_LIMIT',
   'PROCESSES_REMAIN',
+  'GPU_STILL_USED',
   'UNKNOWN',
 ] as const;
 export const causeSchema = z.strictObject({ code: z.enum(causeCodes), message: z.string() });

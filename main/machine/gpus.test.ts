@@ -1,3 +1,5 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
@@ -10,7 +12,11 @@ const nobody = () => false;
 
 test('a machine without the tool has no cards and says why', async () => {
   const reader = createGpuReader({ nowMs, command: 'no-such-nvidia-smi' });
-  expect(await reader.read(nobody)).toEqual({ gpus: [], note: 'nvidia-smi is not installed' });
+  expect(await reader.read(nobody)).toEqual({
+    gpus: [],
+    processes: [],
+    note: 'nvidia-smi is not installed',
+  });
 });
 
 test('a card is busy by others when a process that computes is not ours', async () => {
@@ -22,6 +28,30 @@ test('a card is busy by others when a process that computes is not ours', async 
   const [card] = (await reader.read(nobody)).gpus;
   expect(card).toMatchObject({ variant: 'rtx-4000-sff-ada', busyByOthers: true });
   expect((await reader.read(() => true)).gpus[0]?.busyByOthers).toBe(false);
+});
+
+test('processes that compute are told with their card, and who asks at once shares one call', async () => {
+  const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'iris-gpus-')), 'calls');
+  const capture = fixture('rtx-4000-sff-ada-schema-v13.xml');
+  try {
+    const reader = createGpuReader({
+      nowMs,
+      command: 'sh',
+      args: ['-c', `echo call >>${file}; exec cat ${capture}`],
+    });
+    const readings = await Promise.all([reader.read(nobody), reader.read(nobody)]);
+    const mebibyte = 1024 * 1024;
+    const uuid = 'GPU-a0000001-0000-4000-8000-000000000001';
+    for (const reading of readings) {
+      expect(reading.processes).toEqual([
+        { uuid, pid: 4003, name: '/opt/jobs/job-3', usedBytes: 160 * mebibyte },
+        { uuid, pid: 4004, name: '/opt/jobs/job-4', usedBytes: 183 * mebibyte },
+      ]);
+    }
+    expect(readFileSync(file, 'utf8')).toBe('call\n');
+  } finally {
+    rmSync(path.dirname(file), { recursive: true });
+  }
 });
 
 test('a desktop that only draws leaves its card free', async () => {

@@ -3,8 +3,18 @@ import { spawn } from 'node:child_process';
 import type { GpuView } from '../../core/contract/views.js';
 import { parseNvidiaSmi, type NvidiaCard } from '../../core/formats/nvidia-smi.js';
 
+/** A process that computes on a card; what only draws the desktop is none. */
+export interface GpuProcess {
+  /** Of the card. */
+  readonly uuid: string;
+  readonly pid: number;
+  readonly name: string;
+  readonly usedBytes: number | null;
+}
+
 export interface GpuReading {
   readonly gpus: readonly GpuView[];
+  readonly processes: readonly GpuProcess[];
   /** Why there are none, or what is wrong with reading them; null when all is well. */
   readonly note: string | null;
 }
@@ -37,6 +47,7 @@ export function createGpuReader(options: GpuReaderOptions): GpuReader {
   /** A call that was given up but still lives; a driver in trouble is not asked a second time. */
   let hanging: { readonly sinceMs: number } | null = null;
   let absentAtMs: number | null = null;
+  let asking: Promise<Answer> | null = null;
 
   /** What was known stays listed, with no values and the reason. */
   function silent(reason: string): GpuReading {
@@ -48,7 +59,7 @@ export function createGpuReader(options: GpuReaderOptions): GpuReader {
       powerWatts: null,
       note: 'not answering',
     }));
-    return { gpus, note: reason };
+    return { gpus, processes: [], note: reason };
   }
 
   function ask(): Promise<Answer> {
@@ -103,19 +114,33 @@ export function createGpuReader(options: GpuReaderOptions): GpuReader {
         );
       }
       if (absentAtMs !== null && Math.abs(options.nowMs() - absentAtMs) < absentForMs) return absent;
-      const answer = await ask();
+      // Who asks meanwhile gets the same answer: a driver in trouble is asked once.
+      asking ??= ask().finally(() => {
+        asking = null;
+      });
+      const answer = await asking;
       absentAtMs = answer.kind === 'absent' ? options.nowMs() : null;
       if (answer.kind === 'absent') return absent;
       if (answer.kind === 'failed') return silent(answer.reason);
       const reading = parseNvidiaSmi(answer.text);
       if (!reading.ok) return silent(reading.reason);
       cards = reading.cards.map((card) => viewOf(card, isOwn));
-      return { gpus: cards, note: cards.length === 0 ? 'nvidia-smi lists no cards' : null };
+      return {
+        gpus: cards,
+        processes: reading.cards.flatMap(processesOf),
+        note: cards.length === 0 ? 'nvidia-smi lists no cards' : null,
+      };
     },
   };
 }
 
-const absent: GpuReading = { gpus: [], note: 'nvidia-smi is not installed' };
+const absent: GpuReading = { gpus: [], processes: [], note: 'nvidia-smi is not installed' };
+
+function processesOf(card: NvidiaCard): GpuProcess[] {
+  return card.processes
+    .filter(({ type }) => type.includes('C'))
+    .map(({ pid, name, usedBytes }) => ({ uuid: card.uuid, pid, name, usedBytes }));
+}
 
 function viewOf(card: NvidiaCard, isOwn: (pid: number) => boolean): GpuView {
   return {
@@ -130,7 +155,6 @@ function viewOf(card: NvidiaCard, isOwn: (pid: number) => boolean): GpuView {
     powerWatts: card.powerWatts,
     note: card.note,
     heldBy: null,
-    // What only draws the desktop leaves the card free to compute on.
-    busyByOthers: card.processes.some(({ type, pid }) => type.includes('C') && !isOwn(pid)),
+    busyByOthers: processesOf(card).some(({ pid }) => !isOwn(pid)),
   };
 }

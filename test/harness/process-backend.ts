@@ -38,7 +38,7 @@ export async function processBackends(): Promise<ProcessBackends> {
         log: { info: () => undefined, warn: note, error: note },
         nowMs: () => Date.now(),
         monotonicMs: () => performance.now(),
-        gpuReader: { read: () => Promise.resolve({ gpus: [], note: 'none here' }) },
+        gpuReader: { read: () => Promise.resolve({ gpus: [], processes: [], note: 'none here' }) },
         ...more,
       });
       const probe = new BackendProbe(backend);

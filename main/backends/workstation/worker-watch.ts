@@ -4,7 +4,7 @@ import type { GpuView } from '../../../core/contract/views.js';
 import type { JobSpec } from '../../../core/contract/job-request.js';
 import { infeasibleFields } from '../../../core/scheduling/feasible.js';
 import type { WorkerObservation } from '../backend.js';
-import { createGpuReader, type GpuReader, type GpuReading } from '../../machine/gpus.js';
+import { createGpuReader, type GpuProcess, type GpuReader, type GpuReading } from '../../machine/gpus.js';
 import { MachineSampler } from '../../machine/machine.js';
 
 export interface WorkerWatchOptions {
@@ -37,7 +37,7 @@ export class WorkerWatch {
       { path: '/', purpose: 'system' },
     ]);
     this.reader = options.gpuReader ?? createGpuReader({ nowMs: options.nowMs });
-    this.reading = { gpus: [], note: 'not looked at yet' };
+    this.reading = { gpus: [], processes: [], note: 'not looked at yet' };
     this.observation = this.observe();
   }
 
@@ -54,6 +54,18 @@ export class WorkerWatch {
 
   gpus(): readonly GpuView[] {
     return this.reading.gpus;
+  }
+
+  /** What computed on the cards when they were looked at last. */
+  gpuProcesses(): readonly GpuProcess[] {
+    return this.reading.processes;
+  }
+
+  /** Looks anew; waits as long as the tool takes, up to its time limit. */
+  async gpuProcessesNow(): Promise<readonly GpuProcess[]> {
+    await this.readGpus();
+    this.sample();
+    return this.reading.processes;
   }
 
   watch(on: boolean): void {

@@ -15,6 +15,7 @@ import { LogGrowth } from '../../logs/growth.js';
 import { readRange } from '../../logs/log-file.js';
 import type { GpuReader } from '../../machine/gpus.js';
 import { attemptOf, createProcessView, type ProcessView } from '../../machine/processes.js';
+import { DeviceLeftovers } from './device-leftovers.js';
 import type { AttemptEntry } from './process/attempt-entry.js';
 import { findGroupRoots, type GroupRoots } from './process/control-groups.js';
 import { messageOf } from './process/error-code.js';
@@ -61,6 +62,7 @@ class WorkstationBackend implements Backend {
   private readonly runtime: ProcessRuntime;
   private readonly growth: LogGrowth;
   private readonly storage: LogStorageWatch;
+  private readonly leftovers: DeviceLeftovers;
   private readonly workers: WorkerWatch;
   private listener: BackendListener | null = null;
   /** Reports before `start` wait for the listener. */
@@ -83,15 +85,23 @@ class WorkstationBackend implements Backend {
       warn: (entry, warning) => this.runtime.reporter.warn(entry, warning),
       everyMs: options.storageSampleMs,
     });
+    const isOwn = (pid: number): boolean => {
+      const uid = attemptOf(pid);
+      return uid !== null && this.runtime.entry(uid) !== undefined;
+    };
+    const processes = options.processes ?? createProcessView();
+    this.leftovers = new DeviceLeftovers({
+      seen: () => this.workers.gpuProcesses(),
+      look: () => this.workers.gpuProcessesNow(),
+      isOwn,
+      isAlive: (pid) => !processes.complete || processes.read(pid) !== null,
+    });
     this.workers = new WorkerWatch({
       workerId: options.workerId ?? os.hostname(),
       attemptsFolder: options.attemptsFolder,
       nowMs: options.nowMs,
       gpuReader: options.gpuReader,
-      isOwn: (pid) => {
-        const uid = attemptOf(pid);
-        return uid !== null && this.runtime.entry(uid) !== undefined;
-      },
+      isOwn,
       onWorkers: (workers) => this.listener?.workers(workers),
     });
     this.runtime = new ProcessRuntime({
@@ -100,12 +110,13 @@ class WorkstationBackend implements Backend {
       launcher: options.launcher ?? ownLauncher(options.launcherFile),
       loginEnvironment: loginEnvironment(options.environment ?? process.env),
       groups: options.groups ?? findGroupRoots(),
-      processes: options.processes ?? createProcessView(),
+      processes,
       log: options.log,
       nowMs: options.nowMs,
       monotonicMs: options.monotonicMs,
       memorySampleMs: options.memorySampleMs,
       gpus: () => this.workers.gpus(),
+      devicesLeft: (entry) => this.leftovers.left(entry),
       onObservations: (batch) => {
         if (this.listener === null) this.early.push(...batch);
         else this.listener.observations(batch);
@@ -172,6 +183,7 @@ class WorkstationBackend implements Backend {
 
   private runs(entry: AttemptEntry): void {
     this.storage.add(entry);
+    this.leftovers.begins(entry);
     if (this.growth.isListened(entry.uid)) this.follow(entry);
     if (this.young.has(entry.uid)) return;
     const livesOn = () => {
@@ -191,6 +203,7 @@ class WorkstationBackend implements Backend {
     this.young.delete(uid);
     this.growth.ended(uid);
     this.storage.remove(uid);
+    this.leftovers.forget(uid);
   }
 
   /** The uid becomes part of a path: nothing but what a controller mints passes. */

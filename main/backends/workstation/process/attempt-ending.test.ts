@@ -63,6 +63,7 @@ beforeEach(() => {
     monotonicMs,
     report: (of, observation) => reporter.last(of, observation),
     warn: (of, warning) => reporter.warn(of, warning),
+    devicesLeft: () => Promise.resolve(null),
   });
 });
 afterEach(() => {

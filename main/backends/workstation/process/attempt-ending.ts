@@ -16,6 +16,8 @@ export interface AttemptEndingOptions {
   /** The last observation. */
   readonly report: (entry: AttemptEntry, observation: AttemptObservation) => void;
   readonly warn: (entry: AttemptEntry, warning: Cause) => void;
+  /** What still uses its devices after all of it that is known has ended. */
+  readonly devicesLeft: (entry: AttemptEntry) => Promise<Cause | null>;
 }
 
 /** After a command ended by itself, what it left behind is given this long. */
@@ -67,11 +69,11 @@ export class AttemptEnding {
     }
     entry.phase = 'ending';
     if (entry.ending === null) {
-      this.conclude(entry, end);
+      this.gone(entry, end);
       return;
     }
     entry.ending.then(
-      () => this.conclude(entry, end),
+      () => this.gone(entry, end),
       (error: unknown) => {
         this.options.log.error('Ending an attempt failed and is tried again', {
           uid: entry.uid,
@@ -79,6 +81,27 @@ export class AttemptEnding {
         });
         entry.ending = null;
         setTimeout(() => this.finish(entry, end, true), 1000).unref();
+      },
+    );
+  }
+
+  /** Only with devices there is more to look at. */
+  private gone(entry: AttemptEntry, end: CommandEnd): void {
+    if ((entry.launch?.devices ?? []).length === 0) {
+      this.conclude(entry, end);
+      return;
+    }
+    this.options.devicesLeft(entry).then(
+      (warning) => {
+        if (warning !== null) this.options.warn(entry, warning);
+        this.conclude(entry, end);
+      },
+      (error: unknown) => {
+        this.options.log.warn('The devices of an ended attempt could not be looked at', {
+          uid: entry.uid,
+          error: String(error),
+        });
+        this.conclude(entry, end);
       },
     );
   }

@@ -9,7 +9,7 @@ import type { GpuView } from '../../../../core/contract/views.js';
 import { currentUmask, ownAncestry, type ProcessView } from '../../../machine/processes.js';
 import type { AttemptLaunch, AttemptObservation, DesiredAttempt } from '../../backend.js';
 import { AdoptedWatch, lookAt, readGroupsFile, type Found } from './adoption.js';
-import { AttemptEnding } from './attempt-ending.js';
+import { AttemptEnding, type AttemptEndingOptions } from './attempt-ending.js';
 import { claimTimes, endByFolder, endByLauncher, notClaimedCause } from './command-end.js';
 import { newEntry, observationOf, type AttemptEntry, type StopOrder } from './attempt-entry.js';
 import { fence, parseClaim } from './claim.js';
@@ -29,7 +29,7 @@ import { Reporter } from './reporter.js';
 import { createSessionEnder, type SessionEnder } from './session-end.js';
 import { startItemOf } from './start-item.js';
 
-export interface ProcessRuntimeOptions {
+export interface ProcessRuntimeOptions extends Pick<AttemptEndingOptions, 'devicesLeft'> {
   readonly attemptsFolder: string;
   /** File with supervisor.sh's text. */
   readonly supervisorFile: string;
@@ -80,6 +80,7 @@ export class ProcessRuntime {
       monotonicMs,
       report: (entry, observation) => this.reporter.last(entry, observation),
       warn: (entry, warning) => this.reporter.warn(entry, warning),
+      devicesLeft: options.devicesLeft,
     });
     this.memory = new MemoryWatch({
       entries: () => this.entries.values(),
