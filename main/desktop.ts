@@ -1,8 +1,7 @@
 /** The desktop host's entry: what must be settled before Electron is ready, then the start-up in order. */
 import { app } from 'electron';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { resolveHome } from './home.js';
+import { makeFolder, resolveHome, unusableMessage } from './home.js';
 import { registerAppScheme } from './shell/app-protocol.js';
 import { parseArguments } from './shell/arguments.js';
 import { chooseSandbox } from './shell/sandbox.js';
@@ -22,11 +21,9 @@ if (sandbox.kind === 'off') {
 } else app.enableSandbox();
 
 try {
-  mkdirSync(profile, { recursive: true, mode: 0o700 });
+  makeFolder(profile);
 } catch (error) {
-  leave(
-    `The data folder ${home.folder} cannot be used: ${error instanceof Error ? error.message : String(error)}. Name another one with --home or IRIS_DESKTOP_HOME.`,
-  );
+  leave(unusableMessage(home.folder, error));
 }
 app.setName('Iris Desktop');
 app.setPath('userData', profile);

@@ -1,6 +1,6 @@
 /** Where one cluster keeps its things on this machine. */
 import { createHash } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { RefusalError, refusal } from '../core/contract/errors.js';
@@ -93,24 +93,42 @@ function digest(text: string): string {
 export function prepareHome(home: Home): void {
   try {
     for (const folder of [home.folder, home.attempts, home.logs]) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder);
       chmodSync(folder, 0o700);
     }
     if (process.platform !== 'win32') prepareSocketFolder(path.dirname(home.socket));
   } catch (error) {
     if (error instanceof RefusalError) throw error;
-    throw new RefusalError(
-      refusal(
-        'FOLDER_UNUSABLE',
-        `The data folder ${home.folder} cannot be used: ${error instanceof Error ? error.message : String(error)}. Name another one with --home or IRIS_DESKTOP_HOME.`,
-      ),
-    );
+    throw new RefusalError(refusal('FOLDER_UNUSABLE', unusableMessage(home.folder, error)));
+  }
+}
+
+/** What is wrong with a data folder, and what to do. */
+export function unusableMessage(folder: string, error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  const advice =
+    code === 'ENOSPC' || code === 'EDQUOT' ? 'The disk is full: free some space there, or name' : 'Name';
+  return `The data folder ${folder} cannot be used: ${reason}. ${advice} another one with --home or IRIS_DESKTOP_HOME.`;
+}
+
+/** With its parents. Node says ENOENT for whatever keeps it from making a parent; here the true reason is thrown. */
+export function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      let missing = folder;
+      while (!existsSync(path.dirname(missing))) missing = path.dirname(missing);
+      mkdirSync(missing, { mode: 0o700 });
+    }
+    throw error;
   }
 }
 
 /** In a shared place such as /tmp somebody else may have made the folder first: it must be ours alone. */
 function prepareSocketFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const stat = lstatSync(folder);
   const uid = process.getuid?.();
   if (!stat.isDirectory() || (uid !== undefined && stat.uid !== uid)) {

@@ -23,7 +23,10 @@ export function openStore(options: StoreOptions): Store {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new RefusalError(
-      refusal('STORAGE_FAILED', `The database ${path} cannot be created or opened: ${reason}.`),
+      refusal(
+        'STORAGE_FAILED',
+        `The database ${path} cannot be created or opened: ${reason}. Check its permissions and how the disk is mounted, or name another data folder with --home or IRIS_DESKTOP_HOME.`,
+      ),
     );
   }
   const connection = openConnection(path, log, { readOnly: false });
