@@ -117,13 +117,18 @@ describe('applying one observation', () => {
     expect(world.changes.at(-1)?.inbox).toMatchObject([{ jobId: id, state: 'SUCCEEDED', durationMs: 40 }]);
   });
 
-  test('a finish before the start (a clock set back) gives a duration of 0, never less', () => {
+  test('a finish before the start (a clock set back): the measured duration counts, else 0, never less', () => {
     const id = fresh().submit();
     const uid = world.assign(`${id}/0`);
     world.observe(uid, 'RUNNING', { startedAtMs: 5000 });
     world.observe(uid, 'SUCCEEDED', { finishedAtMs: 4000, durationMs: 12 });
-    expect(world.changes.at(-1)?.inbox[0]?.durationMs).toBe(0);
+    expect(world.changes.at(-1)?.inbox[0]?.durationMs).toBe(12);
     expect(world.attempt(uid).durationMs).toBe(12);
+    const lost = world.submit();
+    const unmeasured = world.assign(`${lost}/0`);
+    world.observe(unmeasured, 'RUNNING', { startedAtMs: 5000 });
+    world.observe(unmeasured, 'FAILED', { finishedAtMs: 4000, exitCode: 1 });
+    expect(world.changes.at(-1)?.inbox[0]?.durationMs).toBe(0);
   });
 });
 

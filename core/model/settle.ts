@@ -1,7 +1,7 @@
 /** The second pass of a batch: every touched job's state is derived once, ended jobs are closed, cascades run. */
 import { isTerminalJobState, isTerminalTaskState, type JobState } from '../contract/states.js';
 import type { Cause } from '../contract/views.js';
-import { killTask } from './attempt-end.js';
+import { currentAttempt, killTask } from './attempt-end.js';
 import type { Draft } from './draft.js';
 import { controllerActor, type Job } from './entities.js';
 import { deriveJobState, jobCause, jobExitCode } from './job-state.js';
@@ -100,9 +100,22 @@ export function endJob(draft: Draft, job: Job, end: JobEnd): void {
     state: end.state,
     cause: ended.cause,
     atMs: end.nowMs,
-    durationMs:
-      job.startedAtMs === null ? null : Math.max(0, (ended.finishedAtMs ?? end.nowMs) - job.startedAtMs),
+    durationMs: runTime(draft, ended, end.nowMs),
   });
+}
+
+/**
+ * What a job took. The wall clock may have been set meanwhile: where the job was one attempt, that attempt's own measure counts, and
+ * no job took less than its longest last attempt.
+ */
+function runTime(draft: Draft, job: Job, nowMs: number): number | null {
+  if (job.startedAtMs === null) return null;
+  const tasks = draft.tasksOf(job.id);
+  const [only] = tasks;
+  const measured = tasks.map((task) => currentAttempt(draft, task)?.durationMs ?? 0);
+  const longest = measured.reduce((most, each) => Math.max(most, each), 0);
+  if (tasks.length === 1 && only?.currentAttempt === 0 && longest > 0) return longest;
+  return Math.max(longest, (job.finishedAtMs ?? nowMs) - job.startedAtMs);
 }
 
 /** Ends every descendant that is not over, and with `overwriteLost` (an explicit cancel) those that were lost with their worker. */

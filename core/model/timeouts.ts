@@ -8,8 +8,15 @@ import { controllerActor } from './entities.js';
 import { ok, refuse, type Result } from '../contract/errors.js';
 import { activeCount } from './tally.js';
 
+/** How long the job or attempt of that id has lasted since a moment of the wall clock, which may have been set since. */
+export type Elapsed = (id: string, sinceMs: number) => number;
+
 /** Ends attempts that ran longer than their job's time limit: FAILED, whatever the retry budget, not finished until verified gone. */
-export function executionTimeouts(draft: Draft, nowMs: number): number {
+export function executionTimeouts(
+  draft: Draft,
+  nowMs: number,
+  elapsed: Elapsed = (_, sinceMs) => nowMs - sinceMs,
+): number {
   let ended = 0;
   for (const uid of draft.due(nowMs).attempts) {
     const attempt = draft.attempt(uid);
@@ -21,7 +28,7 @@ export function executionTimeouts(draft: Draft, nowMs: number): number {
       isTerminalAttempt(attempt)
     )
       continue;
-    if (attempt.startedAtMs + limitMs > nowMs) continue;
+    if (attempt.startedAtMs + limitMs > nowMs || elapsed(uid, attempt.startedAtMs) < limitMs) continue;
     endAttempt(draft, attempt, {
       state: 'FAILED',
       nowMs,
@@ -43,14 +50,16 @@ export function schedulingDeadlines(
   nowMs: number,
   /** What the last round said of a waiting task (`ModelState.waitingCause`), for the message. */
   waitingCause: (taskId: string) => Cause | null = () => null,
+  elapsed: Elapsed = (_, sinceMs) => nowMs - sinceMs,
 ): number {
   let ended = 0;
   for (const jobId of draft.due(nowMs).jobs) {
     const job = draft.job(jobId);
     if (job === undefined || isTerminalJobState(job.state) || job.schedulingDeadlineMs === null) continue;
-    if (job.schedulingDeadlineMs > nowMs) continue;
+    const allowedMs = job.schedulingDeadlineMs - job.submittedAtMs;
+    if (job.schedulingDeadlineMs > nowMs || elapsed(jobId, job.submittedAtMs) < allowedMs) continue;
     const whole = job.startedAtMs === null && activeCount(draft.tally(jobId)) === 0;
-    const waited = formatDuration(job.schedulingDeadlineMs - job.submittedAtMs);
+    const waited = formatDuration(allowedMs);
     for (const task of draft.tasksOf(jobId)) {
       if (task.state !== 'PENDING' || (!whole && task.currentAttempt >= 0)) continue;
       const why = waitingCause(task.id);

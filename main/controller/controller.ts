@@ -242,6 +242,7 @@ export class Controller {
       observations,
       commands: waiting.map((entry) => entry.command),
       random: this.random,
+      elapsed: this.timer.elapsed.of,
     });
     // Placement looks at the state as the batch left it, and both are one transaction: memory runs ahead of the disk from here to
     // the commit, and is read anew from the disk when that fails.
@@ -278,7 +279,7 @@ export class Controller {
       else if (answer.ok) entry.resolve(answer.value);
       else entry.reject(new RefusalError(answer.refusal));
     }
-    this.timer.setDeadline(this.state.nextDeadlineMs());
+    this.timer.roundEnds(changes, this.state.nextDeadlineMs());
     if (placed.more || this.commands.length > 0 || this.observations.length > 0) this.markDirty();
   }
 
@@ -297,6 +298,7 @@ export class Controller {
     const state = this.emptyState();
     state.apply({ ...live, audit: [], inbox: [] });
     this.state = state;
+    this.timer.elapsed.note(live);
     return live.counts;
   }
 

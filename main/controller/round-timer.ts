@@ -1,4 +1,6 @@
 /** When the next round runs: at once when idle, not more often than every few milliseconds under load, and at the next deadline. */
+import type { ChangeSet } from '../../core/model/entities.js';
+import { ElapsedTimes } from './elapsed-times.js';
 
 /** From the start of one round to the next under load; an idle controller starts one at once. */
 const minGapMs = 5;
@@ -16,7 +18,12 @@ export class RoundTimer {
   private deadline: NodeJS.Timeout | null = null;
   private lastRoundMs = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly options: RoundTimerOptions) {}
+  /** What limits are measured with. */
+  readonly elapsed: ElapsedTimes;
+
+  constructor(private readonly options: RoundTimerOptions) {
+    this.elapsed = new ElapsedTimes(options);
+  }
 
   get isPending(): boolean {
     return this.immediate !== null || this.timeout !== null;
@@ -48,18 +55,22 @@ export class RoundTimer {
     this.lastRoundMs = this.options.monotonicMs();
   }
 
-  setDeadline(atMs: number | null): void {
-    if (this.deadline !== null) clearTimeout(this.deadline);
-    this.deadline = null;
-    if (atMs === null) return;
-    // Bounded, so that a wall clock that was set meanwhile is noticed within a minute.
-    const waitMs = Math.min(60_000, Math.max(1, atMs - this.options.nowMs()));
-    this.deadline = setTimeout(this.options.due, waitMs);
+  /** `nextDeadlineMs`: by the wall clock, of all there is. */
+  roundEnds(changes: Pick<ChangeSet, 'jobs' | 'attempts'>, nextDeadlineMs: number | null): void {
+    this.elapsed.note(changes);
+    this.clearDeadline();
+    if (nextDeadlineMs !== null)
+      this.deadline = setTimeout(this.options.due, this.elapsed.waitMs(nextDeadlineMs));
   }
 
   stop(): void {
     this.clear();
-    this.setDeadline(null);
+    this.clearDeadline();
+  }
+
+  private clearDeadline(): void {
+    if (this.deadline !== null) clearTimeout(this.deadline);
+    this.deadline = null;
   }
 
   private clear(): void {

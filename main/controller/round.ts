@@ -13,6 +13,7 @@ import {
   schedulingDeadlines,
   settle,
   submit,
+  type Elapsed,
 } from '../../core/model/transitions.js';
 import { schedule, snapshotOf, type SchedulingWorker } from '../../core/scheduling/schedule.js';
 import type { AttemptObservation, WorkerObservation } from '../backends/backend.js';
@@ -61,6 +62,7 @@ export function decideBatch(
     readonly observations: readonly AttemptObservation[];
     readonly commands: readonly Command[];
     readonly random: RandomText;
+    readonly elapsed: Elapsed;
   },
 ): {
   readonly changes: ChangeSet;
@@ -74,8 +76,8 @@ export function decideBatch(
     const outcome = outcomes[index];
     return outcome === 'unknown' || outcome === 'stale' ? [{ outcome, uid, state: reported }] : [];
   });
-  executionTimeouts(draft, input.nowMs);
-  schedulingDeadlines(draft, input.nowMs, (taskId) => state.waitingCause(taskId));
+  executionTimeouts(draft, input.nowMs, input.elapsed);
+  schedulingDeadlines(draft, input.nowMs, (taskId) => state.waitingCause(taskId), input.elapsed);
   // A command finds jobs as the observations left them.
   settle(draft, input.nowMs);
   const answers = input.commands.map((command) => carryOut(draft, command, input.nowMs, input.random));
