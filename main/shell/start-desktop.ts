@@ -184,6 +184,12 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
       });
       return { value: made, dispose: () => stopController(made) };
     });
+    /** The page was refused for good; it greets the new controller when it is loaded again. */
+    const retry = (): void => {
+      if (link.failure() === null) return;
+      link.retry();
+      window.browserWindow()?.webContents.reload();
+    };
     const client = await lifecycle.step('client', () => {
       const made = createShellClient(link);
       return { value: made, dispose: () => lastWords(made, link) };
@@ -215,7 +221,7 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
           );
         },
         showLogFolder: () => shell.showItemInFolder(log.file),
-        retryController: () => link.retry(),
+        retryController: retry,
         quit: () => leaving.quitChosen(),
       },
       process.platform,
@@ -236,7 +242,7 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
           show: () => window.show(),
           newJob,
           openJob,
-          retryController: () => link.retry(),
+          retryController: retry,
           quit: () => leaving.quitChosen(),
         },
         setTimer: timer,
