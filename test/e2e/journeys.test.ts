@@ -1,6 +1,8 @@
-/** The ways through the window that must be effortless (first of them: a job launched and watched), each timed. */
+/** The ways through the window that must be effortless. */
+import { existsSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
-import { actInMain, expect, launchDesktop, test } from '../harness/electron.js';
+import path from 'node:path';
+import { actInMain, expect, launchDesktop, submit, test } from '../harness/electron.js';
 
 test('first start, nothing configured: the first job’s log is on the screen within 60 s', async ({
   root,
@@ -37,3 +39,92 @@ test('the menu’s New job leads to the form', async ({ desktop }) => {
   });
   await expect.poll(() => page.url()).toContain('#/new');
 });
+
+test('three seeds overnight: which failed, why, and the failed one again with more memory', async ({
+  desktop,
+  root,
+}) => {
+  const { page } = desktop;
+  const mended = path.join(root, 'mended');
+  const client = await desktop.client();
+  const seed = `echo "seed $SEED"; [ "$SEED" != 2 ] || [ -e '${mended}' ] || { echo "no room for the batch" >&2; exit 9; }`;
+  for (const number of [1, 2, 3]) {
+    const jobId = await submit(client, `seed-${number}`, seed, { environment: { SEED: String(number) } });
+    await client.until('job', { jobId }, (value) => /FAILED|SUCCEEDED/.test(stateOf(value)));
+  }
+  await page
+    .getByRole('group', { name: 'Filter jobs' })
+    .getByRole('button', { name: 'Failed today', exact: true })
+    .click();
+  await expect(page.getByText('1 job found', { exact: true })).toBeVisible();
+  const row = page.getByRole('treegrid', { name: 'Jobs' }).getByRole('row').filter({ hasText: 'seed-2' });
+  await expect(row).toContainText('exit code 9');
+  await row.getByText('seed-2', { exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'seed-2', level: 1 })).toBeVisible();
+  await expect(page.getByText(/^Why it failed/)).toBeVisible();
+  await expect(page.getByText('no room for the batch').first()).toBeVisible();
+
+  writeFileSync(mended, '');
+  await page.keyboard.press('e');
+  await expect(page.getByRole('heading', { name: 'New job from seed-2', level: 1 })).toBeVisible();
+  await page.getByRole('textbox', { name: 'Memory', exact: true }).fill('256M');
+  await page.keyboard.press('Control+Enter');
+  await expect.poll(() => page.url()).toContain('#/job/');
+  await expect(page.getByText('Succeeded', { exact: true }).first()).toBeVisible();
+  const { rows } = await client.call('job.list', {
+    filter: { search: 'seed-2' },
+    sort: { key: 'submitted', descending: true },
+    offset: 0,
+    limit: 10,
+  });
+  expect(rows.map((one) => one.state)).toEqual(['SUCCEEDED', 'FAILED']);
+  const again = await client.call('job.get', { jobId: rows[0]?.id ?? '' });
+  expect(again.spec.memoryBytes).toBe(256_000_000);
+  client.close();
+});
+
+test('why a job has not started is said in the list', async ({ desktop }) => {
+  const { page } = desktop;
+  const client = await desktop.client();
+  const { machines } = await client.call('machine.list', {});
+  const cores = (machines[0]?.cpuMillicoresTotal ?? 0) / 1000;
+  const all = await submit(client, 'takes-all', 'while :; do sleep 1; done', { cpu: cores });
+  await client.until('job', { jobId: all }, (value) => stateOf(value) === 'RUNNING');
+  const waiting = await submit(client, 'patient', 'true', { cpu: cores });
+  const row = page.getByRole('treegrid', { name: 'Jobs' }).getByRole('row').filter({ hasText: 'patient' });
+  await expect(row).toContainText('Waiting');
+  await expect
+    .poll(async () => (await client.call('job.get', { jobId: waiting })).summary.waiting)
+    .not.toBeNull();
+  await expect(row).toContainText(/CPU|core/);
+  client.close();
+});
+
+test('a machine that slept wakes to the truth: nothing replayed, nothing lost', async ({ desktop, root }) => {
+  const { app, page } = desktop;
+  const [enough, written] = [path.join(root, 'enough'), path.join(root, 'written')];
+  const client = await desktop.client();
+  const script = `echo before; while [ ! -e '${enough}' ]; do sleep 0.05; done; echo after; touch '${written}'`;
+  const jobId = await submit(client, 'through-the-night', script);
+  await client.until('job', { jobId }, (value) => stateOf(value) === 'RUNNING');
+  await page.getByText('through-the-night').first().click();
+  await expect(page.getByText('before', { exact: true }).first()).toBeVisible();
+  const pid = app.process().pid ?? 0;
+  process.kill(pid, 'SIGSTOP');
+  try {
+    writeFileSync(enough, '');
+    await expect.poll(() => existsSync(written)).toBe(true);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  await expect(page.getByText('Succeeded', { exact: true }).first()).toBeVisible();
+  await expect(page.getByText('after', { exact: true }).first()).toBeVisible();
+  await expect(page.getByRole('button', { name: '1 unread notification', exact: true })).toBeVisible();
+  const { items } = await client.call('inbox.list', { limit: 10 });
+  expect(items.map((item) => item.jobId)).toEqual([jobId]);
+  client.close();
+});
+
+function stateOf(value: unknown): string {
+  return (value as { summary: { state: string } }).summary.state;
+}

@@ -1,5 +1,6 @@
 /** The real application in a fresh data folder, driven through Playwright; fails a test when the page's policy was violated or the page threw. */
 import { _electron, expect, test as base, type ElectronApplication, type Page } from '@playwright/test';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -29,6 +30,16 @@ export interface LaunchOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** What a test that failed has left running. */
+const launched = new Set<ChildProcess>();
+
+/** Ends what a failed test left behind; a test that passed has ended its own. */
+function endLaunched(): void {
+  for (const child of launched)
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+  launched.clear();
+}
+
 export async function makeRoot(): Promise<string> {
   return mkdtemp(path.join(os.tmpdir(), 'iris-e2e-home-'));
 }
@@ -45,6 +56,7 @@ export async function launchDesktop(root: string, options: LaunchOptions = {}): 
     chromiumSandbox: !runtime.args.includes('--no-sandbox'),
     timeout: 30_000,
   });
+  launched.add(app.process());
   const watched = new Set<Page>();
   // A window may be known before it is announced, and is then announced as well.
   const watchPage = (page: Page) => {
@@ -218,6 +230,7 @@ export const test = base.extend<Fixtures>({
   root: async ({ browserName: _unused }, use) => {
     const root = await makeRoot();
     await use(root);
+    endLaunched();
     await removeRoot(root);
   },
   desktop: async ({ root }, use, info) => {

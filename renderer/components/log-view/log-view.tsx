@@ -181,17 +181,15 @@ export function LogView(props: LogViewProps) {
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item
-              role="menuitemcheckbox"
-              aria-checked={screenReader}
-              leftSection={screenReader ? <Icon name="check" size={14} /> : <span style={{ width: 14 }} />}
-              onClick={() => {
-                parts?.terminal.setScreenReader(!screenReader);
-                setScreenReader(!screenReader);
+            <Menu.CheckboxItem
+              checked={screenReader}
+              onChange={(on) => {
+                parts?.terminal.setScreenReader(on);
+                setScreenReader(on);
               }}
             >
               {words.screenReader}
-            </Menu.Item>
+            </Menu.CheckboxItem>
           </Menu.Dropdown>
         </Menu>
       </div>

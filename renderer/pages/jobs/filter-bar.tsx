@@ -1,5 +1,5 @@
 /** Search, chips and the state menu. With a selection, the same line holds what can be done with it. */
-import { ActionIcon, Button, Checkbox, Menu, TextInput, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Button, Menu, TextInput, UnstyledButton } from '@mantine/core';
 import type { RefObject } from 'react';
 import { jobStates, type JobState } from '../../../core/contract/states.js';
 import { Icon } from '../../components/icon.js';
@@ -43,7 +43,7 @@ export function FilterBar({ view, user, onChange }: FilterBarProps) {
           {presetWords[preset]}
         </UnstyledButton>
       ))}
-      <Menu closeOnItemClick={false} position="bottom-start">
+      <Menu position="bottom-start">
         <Menu.Target>
           <UnstyledButton
             className={styles['chip']}
@@ -57,17 +57,15 @@ export function FilterBar({ view, user, onChange }: FilterBarProps) {
         <Menu.Dropdown>
           <Menu.Label>{words.stateFilter}</Menu.Label>
           {jobStates.map((state) => (
-            <Menu.Item
+            <Menu.CheckboxItem
               key={state}
-              role="menuitemcheckbox"
-              aria-checked={view.states.includes(state)}
-              leftSection={<Checkbox.Indicator size="xs" checked={view.states.includes(state)} />}
-              onClick={() => {
-                toggleState(state, !view.states.includes(state));
+              checked={view.states.includes(state)}
+              onChange={(on) => {
+                toggleState(state, on);
               }}
             >
               <StateBadge state={state} />
-            </Menu.Item>
+            </Menu.CheckboxItem>
           ))}
         </Menu.Dropdown>
       </Menu>
