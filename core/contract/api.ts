@@ -136,13 +136,15 @@ export const methods = {
   },
   /**
    * Both streams in the order they grew, exact between the controller's marks. `cursor` is what the last answer gave
-   * (absent: from the start; `tail`: about the last `maxBytes`).
+   * (absent: from the start; `tail`: about the last `maxBytes`; `sinceMs`: from the whole line the log had reached at that time,
+   * by the last mark before it, so that nothing written since is missing and what was written up to a second before may come too).
    */
   'log.merged': {
     params: z.strictObject({
       attemptUid: z.string(),
       cursor: z.strictObject({ out: z.number().int().min(0), err: z.number().int().min(0) }).nullable(),
       tail: z.boolean().default(false),
+      sinceMs: z.number().int().nullable().default(null),
       maxBytes: z.number().int().min(1).max(1_048_576),
     }),
     result: z.strictObject({

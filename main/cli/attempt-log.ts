@@ -12,6 +12,8 @@ export interface AttemptLogOptions {
   readonly follow: boolean;
   /** Where to begin; null: at the start. */
   readonly from?: { readonly out: number; readonly err: number } | null;
+  /** Where there is no `from`: from where the log stood at that time. */
+  readonly sinceMs?: number | undefined;
   /** Only this stream is written. */
   readonly only?: 'out' | 'err' | undefined;
   /** True once nobody reads any more: the rest is not fetched. */
@@ -30,6 +32,8 @@ export async function followAttemptLog(options: AttemptLogOptions): Promise<void
         const answer = await connection.call('log.merged', {
           attemptUid: options.uid,
           cursor,
+          // An older host knows no such field; it is sent only where it is needed.
+          ...(cursor === null && options.sinceMs !== undefined ? { sinceMs: options.sinceMs } : {}),
           maxBytes: chunkBytes,
         });
         for (const chunk of answer.chunks) {

@@ -24,6 +24,8 @@ export interface JobLogsOptions {
     attempt: AttemptView,
     sink: LogSink,
   ) => Promise<{ readonly out: number; readonly err: number } | null>;
+  /** Only what was written at or after that time. */
+  readonly sinceMs?: number | undefined;
   /** False: logs are read to their present end only. */
   readonly follow?: boolean;
   /** Called once for a log that cannot be read. */
@@ -73,6 +75,7 @@ export class JobLogs {
         sink,
         follow,
         from,
+        sinceMs: this.options.sinceMs,
         only,
         stop: () => output.outputGone && only !== 'err',
       });

@@ -124,7 +124,12 @@ function addJobCommands(job: Command, context: Context, act: Act): void {
     .option('--attempt <NUMBER>', 'this attempt instead of the last', wholeNumber)
     .option('--prefix', 'each line after the number of its task')
     .option('--no-prefix', 'no numbers, on a terminal either')
-    .option('--since-seconds <N>', 'not available: lines carry no times here; use --tail', notAvailable)
+    .option(
+      '--since-seconds <N>',
+      'only what was written in the last N seconds, exact to about a second: older lines may come first, none is missing',
+      wholeNumber,
+    )
+    .option('--since-ms <TIME>', 'likewise since a time, in milliseconds since 1970', wholeNumber)
     .action((id: string, options: LogsOptions) => act(() => logsCommand(context, id, options))());
   job
     .command('stop [IDS...]')
@@ -157,8 +162,4 @@ function stream(text: string): 'out' | 'err' {
   const name = text.replace(/^std/, '');
   if (name === 'out' || name === 'err') return name;
   throw new InvalidArgumentError('expected out or err.');
-}
-
-function notAvailable(): never {
-  throw new InvalidArgumentError('lines carry no times here; use --tail N.');
 }

@@ -110,8 +110,9 @@ export function createHandlers(parts: HandlerParts): Handlers {
         marks: await backend.logMarks(params.attemptUid),
         cursor: params.cursor,
         tail: params.tail,
+        sinceMs: params.sinceMs,
         maxBytes: params.maxBytes,
-        ended: record.attempt.finishedAtMs !== null,
+        endedAtMs: record.attempt.finishedAtMs,
       });
     },
     async 'log.search'(params) {

@@ -8,9 +8,11 @@ export interface MergedReadInput {
   /** Null: from the start, or about the last `maxBytes` with `tail`. */
   readonly cursor: LogPosition | null;
   readonly tail: boolean;
+  /** Without a cursor: from where the log stood at that time; null: not asked for. */
+  readonly sinceMs: number | null;
   readonly maxBytes: number;
-  /** The attempt had ended before this call: the sizes are final. */
-  readonly ended: boolean;
+  /** When the attempt ended, before this call: the sizes are final. Null: it had not. */
+  readonly endedAtMs: number | null;
 }
 
 export interface LogPosition {
@@ -32,6 +34,9 @@ export interface MergedRead {
   complete: boolean;
 }
 
+/** A line that a mark cuts is given whole when it does not begin further back than this. */
+const longestCutLine = 64 * 1024;
+
 interface Piece {
   readonly stream: 'out' | 'err';
   readonly from: number;
@@ -41,8 +46,7 @@ interface Piece {
 export async function mergedRead(input: MergedReadInput): Promise<MergedRead> {
   const [out, err] = await Promise.all([input.read('out', 0, 0), input.read('err', 0, 0)]);
   const sizes = { out: out.size, err: err.size };
-  const start =
-    input.cursor ?? (input.tail ? tailStart(sizes, input.marks, input.maxBytes) : { out: 0, err: 0 });
+  const start = input.cursor ?? (await firstPosition(input, sizes));
   // A file that became shorter was not ours to cut; what is beyond its end cannot be read again.
   const cursor = { out: Math.min(start.out, sizes.out), err: Math.min(start.err, sizes.err) };
   const chunks: MergedChunk[] = [];
@@ -55,14 +59,40 @@ export async function mergedRead(input: MergedReadInput): Promise<MergedRead> {
     cursor[piece.stream] = piece.from + data.length;
     left -= data.length;
   }
-  if (input.cursor === null && input.tail) await dropCutLine(chunks, input.read);
+  if (input.cursor === null && input.sinceMs === null && input.tail) await dropCutLine(chunks, input.read);
   return {
     chunks,
     cursor,
     outSize: sizes.out,
     errSize: sizes.err,
-    complete: input.ended && cursor.out >= sizes.out && cursor.err >= sizes.err,
+    complete: input.endedAtMs !== null && cursor.out >= sizes.out && cursor.err >= sizes.err,
   };
+}
+
+async function firstPosition(input: MergedReadInput, sizes: LogPosition): Promise<LogPosition> {
+  const { sinceMs, endedAtMs, marks, read, tail, maxBytes } = input;
+  if (sinceMs === null) return tail ? tailStart(sizes, marks, maxBytes) : { out: 0, err: 0 };
+  if (endedAtMs !== null && endedAtMs < sinceMs) return sizes;
+  // What a mark counts was there when it was noted; what came between it and the time asked for cannot be told apart from what
+  // came after, so it is given too.
+  const before = marks.findLast((mark) => mark.atMs <= sinceMs);
+  if (before === undefined) return { out: 0, err: 0 };
+  return {
+    out: await lineStart(read, 'out', before.out),
+    err: await lineStart(read, 'err', before.err),
+  };
+}
+
+/** Where the line begins that holds the byte before `offset`; `offset` itself when a line ends there or begins too far away. */
+async function lineStart(
+  read: MergedReadInput['read'],
+  stream: 'out' | 'err',
+  offset: number,
+): Promise<number> {
+  const from = Math.max(0, offset - longestCutLine);
+  const { data } = await read(stream, from, offset - from);
+  const feed = data.lastIndexOf(0x0a);
+  return feed === -1 && from > 0 ? offset : from + feed + 1;
 }
 
 function append(chunks: MergedChunk[], stream: 'out' | 'err', offset: number, data: Uint8Array): void {

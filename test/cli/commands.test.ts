@@ -263,6 +263,21 @@ describe('job logs', () => {
     expect(made.out()).toBe(expected);
   });
 
+  it.each([
+    [['--since-seconds', '5'], (nowMs: number) => nowMs - 5000],
+    [['--since-ms', '1700000000000'], () => 1_700_000_000_000],
+  ])('asks with %j for what was written since, once, and goes on from there', async (words, expected) => {
+    await start(answers);
+    const made = open();
+    expect(await runProgram(made.context, ['job', 'logs', '/ada/train-1/1', ...words])).toBe(0);
+    const asked = host.calls.filter((call) => call.method === 'log.merged').map((call) => call.params);
+    const sinceMs = expected(made.context.nowMs());
+    expect(asked).toEqual([
+      { attemptUid: 'b0', cursor: null, tail: false, sinceMs, maxBytes: 524_288 },
+      { attemptUid: 'b0', cursor: { out: 6, err: 0 }, tail: false, sinceMs: null, maxBytes: 524_288 },
+    ]);
+  });
+
   it('gives programs a line each', async () => {
     await start(answers);
     const made = open({ json: true });
@@ -356,7 +371,12 @@ describe('what is typed wrong', () => {
     [['job', 'list', '--sate', 'x'], /unknown option '--sate'.*--state/],
     [['job', 'list', '--limit', 'many'], /--limit.*many.*whole number/],
     [['job', 'show'], /missing required argument 'ID'/],
-    [['job', 'logs', 'a', '--since-seconds', '5'], /lines carry no times here; use --tail N/],
+    [['job', 'logs', 'a', '--since-seconds', 'x'], /--since-seconds.*x.*whole number/],
+    [['job', 'logs', 'a', '--since-seconds', '5', '--tail', '1'], /--tail and --since-seconds cannot/],
+    [
+      ['job', 'logs', 'a', '--since-seconds', '5', '--since-ms', '1'],
+      /--since-seconds and --since-ms cannot/,
+    ],
     [[], /a subcommand is missing/],
   ])('%j is refused with what would be right', async (words, message) => {
     await start();

@@ -14,6 +14,10 @@ export interface LogsOptions {
   readonly follow?: boolean;
   /** Lines from the end of each log; undefined: all. */
   readonly tail?: number;
+  /** Only what was written in the last so many seconds. */
+  readonly sinceSeconds?: number;
+  /** Likewise, by a time in epoch milliseconds. */
+  readonly sinceMs?: number;
   readonly stream?: 'out' | 'err';
   readonly task?: number;
   readonly attempt?: number;
@@ -22,6 +26,7 @@ export interface LogsOptions {
 
 export async function logsCommand(context: Context, named: string, options: LogsOptions): Promise<number> {
   const { link, output } = context;
+  refuseTwoBeginnings(options);
   const target = splitTarget(named, options);
   const { summary } = await getJob(link, target.jobName);
   const tasks = await readTasks(context, summary.id);
@@ -58,6 +63,28 @@ export function splitTarget(named: string, options: LogsOptions): Target {
     taskIndex: match?.[2] === undefined ? options.task : Number(match[2]),
     attemptNumber: match?.[3] === undefined ? options.attempt : Number(match[3]),
   };
+}
+
+/** Each of these says where a log begins. */
+function refuseTwoBeginnings(options: LogsOptions): void {
+  const given = (
+    [
+      ['--tail', options.tail],
+      ['--since-seconds', options.sinceSeconds],
+      ['--since-ms', options.sinceMs],
+    ] as const
+  ).filter(([, value]) => value !== undefined);
+  const [first, second] = given;
+  if (first === undefined || second === undefined) return;
+  throw new RefusalError(
+    refusal('INVALID_ARGUMENT', `${first[0]} and ${second[0]} cannot be used together: give one of them.`, [
+      { field: second[0], value: String(second[1]), expected: `nothing beside ${first[0]}` },
+    ]),
+  );
+}
+
+function sinceMsOf({ sinceMs, sinceSeconds }: LogsOptions, nowMs: number): number | undefined {
+  return sinceSeconds === undefined ? sinceMs : nowMs - sinceSeconds * 1000;
 }
 
 function refuseUnknown(jobId: string, tasks: readonly TaskView[], target: Target): void {
@@ -104,6 +131,7 @@ function createLogs(
     output,
     prefix: options.prefix ?? null,
     only: options.stream,
+    sinceMs: sinceMsOf(options, context.nowMs()),
     follow: options.follow === true,
     wanted: (task: TaskView, attempt: AttemptView) =>
       (target.taskIndex === undefined || task.index === target.taskIndex) &&
