@@ -10,12 +10,18 @@ export interface SchedulingGpu extends GpuCard {
   readonly usable: boolean;
   /** Processes of others are on it. */
   readonly busyByOthers: boolean;
+  /** Memory node it hangs on; null or absent where the machine does not say. */
+  readonly numaNode?: number | null;
+  /** Cards joined by a fast link of their own (NVLink) share a number. */
+  readonly linkGroup?: number | null;
 }
 
 export interface SchedulingWorker extends WorkerTotals {
   readonly healthy: boolean;
   readonly gpus: readonly SchedulingGpu[];
   readonly attributes: Attributes;
+  /** Starts it makes at the same time; null or absent where that has no limit. */
+  readonly buildSlots?: number | null;
 }
 
 export interface FreeWorker {

@@ -1,0 +1,233 @@
+/** Where our rules go beyond the original's: a table of cases for each. */
+import { describe, expect, test } from 'vitest';
+import { cards, evictedBy, gib, minute, placesOf, TestCluster, waitsOf, worker } from './test-cluster.js';
+
+const gpuWorker = (id: string, count = 8, more = {}) =>
+  worker(id, { cpuMillicores: 64_000, memoryBytes: 512 * gib, gpus: cards(count), ...more });
+
+describe('reservation with backfill', () => {
+  function waiting(minutes: number): TestCluster {
+    const world = new TestCluster(['w1', 'w2'].map((id) => worker(id, { attributes: { rack: 'r' } })));
+    world.run('/bob/a', 'w1', { cpu: 4, limitMs: 120 * minute, startedAtMs: world.nowMs - 60 * minute });
+    world.submit('/ann/gang', {
+      cpu: 4,
+      tasks: 2,
+      gangBy: 'rack',
+      waitingSinceMs: world.nowMs - minutes * minute,
+    });
+    return world;
+  }
+
+  test('after 15 minutes, with a start from time limits', () => {
+    const world = waiting(15);
+    expect(world.decide().reservations).toEqual([
+      {
+        jobId: '/ann/gang',
+        band: 'INTERACTIVE',
+        workerIds: ['w1', 'w2'],
+        startMs: world.nowMs + 60 * minute,
+      },
+    ]);
+  });
+
+  test('not before; the pass says when to look again', () => {
+    const world = waiting(14);
+    const decision = world.decide();
+    expect(decision.reservations).toEqual([]);
+    expect(decision.wakeAtMs).toBe(world.nowMs + minute);
+  });
+
+  test.each([
+    ['ends at the start', 60, true],
+    ['ends later', 61, false],
+    ['endless', null, false],
+  ] as const)('work that %s', (_, limit, placed) => {
+    const world = waiting(20);
+    world.submit('/cid/a', { limitMs: limit === null ? null : limit * minute });
+    expect(placesOf(world.decide())).toEqual(placed ? ['/cid/a/0 w2'] : []);
+  });
+
+  test('work of a worse band, marked evictable by the holder, which evicts it at once', () => {
+    const world = waiting(20);
+    world.submit('/cid/a', { cpu: 4, band: 'BATCH' });
+    expect(world.round().placed).toMatchObject([{ taskId: '/cid/a/0', evictableBy: '/ann/gang' }]);
+    world.gone('/bob/a/0');
+    expect(evictedBy(world.round())).toEqual(['/cid/a/0:2']);
+  });
+
+  test('a better band is not bound by it', () => {
+    const world = waiting(20);
+    world.submit('/cid/a', { band: 'PRODUCTION' });
+    expect(placesOf(world.decide())).toEqual(['/cid/a/0 w2']);
+  });
+
+  test('something endless in the way: no start is known, and only limited work is let in', () => {
+    const world = new TestCluster(['w1', 'w2'].map((id) => worker(id, { attributes: { rack: 'r' } })));
+    world.run('/bob/a', 'w1', { cpu: 4 });
+    world.submit('/ann/gang', { cpu: 4, tasks: 2, gangBy: 'rack', waitingSinceMs: 0 });
+    world.submit('/cid/a', { limitMs: minute });
+    world.submit('/cid/b');
+    const decision = world.decide();
+    expect(decision.reservations).toMatchObject([{ startMs: null }]);
+    expect(placesOf(decision)).toEqual(['/cid/a/0 w2']);
+  });
+
+  test('a small solo task reserves nothing, a large one does', () => {
+    const world = new TestCluster([worker('w1')]);
+    world.run('/bob/a', 'w1', { cpu: 4, limitMs: 60 * minute, startedAtMs: world.nowMs });
+    world.submit('/ann/small', { cpu: 1, waitingSinceMs: 0 });
+    expect(world.decide().reservations).toEqual([]);
+    world.submit('/ann/large', { cpu: 2, waitingSinceMs: 0 });
+    expect(world.decide().reservations).toMatchObject([{ jobId: '/ann/large', workerIds: ['w1'] }]);
+  });
+});
+
+describe('GPUs by device', () => {
+  test('fractional machines are filled before whole ones are broken', () => {
+    const world = new TestCluster([gpuWorker('w1'), gpuWorker('w2'), gpuWorker('w3')]);
+    world.run('/bob/a', 'w2', { devices: ['GPU-0', 'GPU-1', 'GPU-2'] });
+    world.submit('/ann/a', { gpuCount: 2 });
+    world.submit('/ann/b', { gpuCount: 8, tasks: 2 });
+    expect(placesOf(world.decide())).toEqual(['/ann/a/0 w2', '/ann/b/0 w1', '/ann/b/1 w3']);
+  });
+
+  test('work without GPUs goes to machines without them first', () => {
+    const world = new TestCluster([gpuWorker('w1'), worker('w2')]);
+    world.submit('/ann/a', { cpu: 4 });
+    world.submit('/ann/b', { cpu: 4 });
+    expect(placesOf(world.decide())).toEqual(['/ann/a/0 w2', '/ann/b/0 w1']);
+  });
+
+  test.each([
+    ['NVLink neighbours', (index: number) => ({ linkGroup: index % 2 }), ['GPU-0', 'GPU-2']],
+    ['one memory node', (index: number) => ({ numaNode: index < 1 ? 0 : 1 }), ['GPU-1', 'GPU-2']],
+    ['lowest numbers where nothing is said', () => ({}), ['GPU-0', 'GPU-1']],
+  ])('%s', (_, more, devices) => {
+    const world = new TestCluster([gpuWorker('w1', 4, { gpus: cards(4, more) })]);
+    world.submit('/ann/a', { gpuCount: 2 });
+    expect(world.decide().placed[0]?.devices).toEqual(devices);
+  });
+
+  test('one card is taken from the neighbourhood that is broken already', () => {
+    const world = new TestCluster([
+      gpuWorker('w1', 4, { gpus: cards(4, (index) => ({ linkGroup: index >> 1 })) }),
+    ]);
+    world.run('/bob/a', 'w1', { devices: ['GPU-3'] });
+    world.submit('/ann/a', { gpuCount: 1 });
+    expect(world.decide().placed[0]?.devices).toEqual(['GPU-2']);
+  });
+
+  test('cards busy by others and sick ones are given to nobody', () => {
+    const gpus = cards(3, (index) => ({ busyByOthers: index === 0, usable: index !== 1 }));
+    const world = new TestCluster([gpuWorker('w1', 3, { gpus })]);
+    world.submit('/ann/a', { gpuCount: 1, tasks: 2 });
+    expect(world.decide().placed.map(({ devices }) => devices)).toEqual([['GPU-2']]);
+  });
+});
+
+describe('gangs in band order with solo work', () => {
+  test('a BATCH gang does not take what PRODUCTION solo work asks for', () => {
+    const world = new TestCluster([worker('w1', { attributes: { rack: 'r' } })]);
+    world.submit('/ann/gang', { cpu: 2, tasks: 2, gangBy: 'rack', band: 'BATCH' });
+    world.submit('/bob/a', { cpu: 1, band: 'PRODUCTION' });
+    expect(placesOf(world.decide())).toEqual(['/bob/a/0 w1']);
+  });
+
+  test('members share a machine when they fit: they go on as few as hold them', () => {
+    const world = new TestCluster(['w1', 'w2', 'w3'].map((id) => worker(id, { attributes: { rack: 'r' } })));
+    world.run('/bob/a', 'w1', { cpu: 2 });
+    world.submit('/ann/gang', { cpu: 2, tasks: 3, gangBy: 'rack' });
+    expect(placesOf(world.decide())).toEqual(['/ann/gang/0 w1', '/ann/gang/1 w2', '/ann/gang/2 w2']);
+  });
+
+  test('the tightest group that holds all of it', () => {
+    const world = new TestCluster(
+      ['a1', 'a2', 'b1'].map((id) => worker(id, { attributes: { rack: id.slice(0, 1) } })),
+    );
+    world.submit('/ann/gang', { cpu: 2, tasks: 2, gangBy: 'rack' });
+    expect(placesOf(world.decide())).toEqual(['/ann/gang/0 b1', '/ann/gang/1 b1']);
+  });
+});
+
+describe('gates', () => {
+  test.each([
+    ['held', { held: true }, 'held'],
+    ['not before its time', { startNotBeforeMs: 2_000_000_000 }, 'not-before'],
+    ['blocked', { blocked: { code: 'WAITS_FOR_PREDECESSOR', message: 'x' } }, 'blocked'],
+    ['after a job that runs', { dependencies: [{ jobId: '/bob/a', on: 'success' }] }, 'dependency'],
+  ] as const)('%s', (_, more, code) => {
+    const world = new TestCluster([worker('w1')]);
+    world.cluster.noteJobState('/bob/a', 'RUNNING');
+    world.submit('/ann/a', more);
+    const decision = world.decide();
+    expect(waitsOf(decision)).toEqual([`/ann/a ${code}`]);
+    expect(decision.placed).toEqual([]);
+  });
+
+  test.each([
+    ['success', 'SUCCEEDED', 'placed'],
+    ['success', 'FAILED', 'never'],
+    ['failure', 'FAILED', 'placed'],
+    ['failure', 'SUCCEEDED', 'never'],
+    ['end', 'KILLED', 'placed'],
+    ['end', 'PENDING', 'waits'],
+    ['success', undefined, 'never'],
+    ['end', undefined, 'placed'],
+  ] as const)('after %s of a job that is %s: %s', (on, state, outcome) => {
+    const world = new TestCluster([worker('w1')]);
+    if (state !== undefined) world.cluster.noteJobState('/bob/a', state);
+    world.submit('/ann/a', { dependencies: [{ jobId: '/bob/a', on }] });
+    const { placed, waiting, unschedulable } = world.decide();
+    expect([placed.length, unschedulable.length, waiting.length]).toEqual(
+      { placed: [1, 0, 0], never: [0, 1, 0], waits: [0, 0, 1] }[outcome],
+    );
+  });
+
+  test('finish-by: who ends just in time starts; a millisecond later it never can, with the numbers', () => {
+    const world = new TestCluster([worker('w1')]);
+    const finishByMs = world.nowMs + 60 * minute;
+    world.submit('/ann/a', { limitMs: 60 * minute, finishByMs });
+    world.submit('/ann/b', { limitMs: 60 * minute + 1, finishByMs });
+    const decision = world.decide();
+    expect(placesOf(decision)).toEqual(['/ann/a/0 w1']);
+    expect(decision.unschedulable).toEqual([
+      {
+        jobId: '/ann/b',
+        indexes: [0],
+        reason: { kind: 'finish-by', finishByMs, nowMs: world.nowMs, limitMs: 60 * minute + 1 },
+      },
+    ]);
+  });
+
+  test('a job that still can is never dropped: it waits until its last possible start', () => {
+    const world = new TestCluster([worker('w1')]);
+    world.run('/bob/a', 'w1', { cpu: 4 });
+    world.submit('/ann/a', { limitMs: minute, finishByMs: world.nowMs + 2 * minute });
+    const decision = world.round();
+    expect(waitsOf(decision)).toEqual(['/ann/a capacity']);
+    expect(decision.wakeAtMs).toBe(world.nowMs + minute + 1);
+    world.nowMs += minute;
+    expect(world.round().unschedulable).toEqual([]);
+    world.nowMs += 1;
+    expect(world.round().unschedulable.map(({ jobId }) => jobId)).toEqual(['/ann/a']);
+  });
+
+  test('tasks of a job at the same time, and a user’s quota', () => {
+    const world = new TestCluster([worker('w1')]);
+    world.submit('/ann/a', { tasks: 3, maxActive: 2 });
+    const quota = { tasks: 1, cpuMillicores: null, memoryBytes: null, gpuCount: null };
+    world.cluster.setBudgets([{ user: 'bob', limit: 0, quota, cumulative: null }], 0);
+    world.submit('/bob/a', { tasks: 2 });
+    const decision = world.round();
+    expect(placesOf(decision)).toEqual(['/ann/a/0 w1', '/bob/a/0 w1', '/ann/a/1 w1']);
+    expect(waitsOf(decision)).toEqual(['/bob/a quota', '/ann/a job-cap']);
+    expect(world.round().placed).toEqual([]);
+  });
+
+  test('the owner’s own order goes before age', () => {
+    const world = new TestCluster([worker('w1', { cpuMillicores: 1000 })]);
+    world.submit('/ann/old');
+    world.submit('/ann/moved-up', { rank: -1 });
+    expect(placesOf(world.decide())).toEqual(['/ann/moved-up/0 w1']);
+  });
+});

@@ -1,0 +1,332 @@
+/** One pass of our rules: the phases in their order, over the cluster as it is. */
+import { bandRank, type Band } from '../contract/states.js';
+import { compareTexts } from '../model/sorted-list.js';
+import { taskIdOf } from '../model/names.js';
+import type { Cluster } from './cluster.js';
+import type { Decision, Eviction, Placed, Unschedulable, WaitCode, WaitingJob } from './decision.js';
+import { gateOf, neverReason, nextGateMs, withinQuota, type UserUse } from './gates.js';
+import { bandsInOrder, cursorsOf, headOf, nextJob, type Cursor } from './order.js';
+import { findGroup, findMachine } from './placement.js';
+import { VictimSearch, type Plan } from './preemption.js';
+import { placeClaims } from './provisional.js';
+import type { JobEntry, UserEntry } from './queue.js';
+import { mayBackfill, reserve, type Reserved } from './reservations.js';
+import type { Rules } from './rules.js';
+import { isCandidate } from './shape.js';
+import { Victims } from './victims.js';
+import { withdrawNeedless } from './withdraw.js';
+import { Working } from './working.js';
+
+const batch = bandRank('BATCH');
+/** Units of a band that are tried for its reservation in one pass. */
+const maxReserveTries = 2;
+const unused: UserUse = { tasks: 0, cpu: 0, memory: 0, gpus: 0 };
+
+/** Arrays and lists of a pass, kept for the next one. What is in them between passes means nothing. */
+export class PassMemory {
+  readonly working: Working;
+  readonly victims: Victims;
+  readonly search: VictimSearch;
+  passes = 0;
+
+  constructor(readonly cluster: Cluster) {
+    this.working = new Working(cluster.table);
+    this.victims = new Victims(cluster, this.working);
+    this.search = new VictimSearch(this.working, this.victims);
+  }
+}
+
+export class Pass {
+  readonly cluster: Cluster;
+  readonly working: Working;
+  readonly placed: Placed[] = [];
+  readonly released: string[] = [];
+  private readonly victims: Victims;
+  private readonly evictions: Eviction[] = [];
+  private readonly waiting: WaitingJob[] = [];
+  private readonly unschedulable: Unschedulable[] = [];
+  private readonly reserved: Reserved[] = [];
+  private readonly started = new Map<UserEntry, UserUse>();
+  private readonly reserveTries: number[] = [];
+  private wakeAtMs = Number.POSITIVE_INFINITY;
+  private more = false;
+  private readonly number: number;
+
+  constructor(
+    private readonly memory: PassMemory,
+    readonly nowMs: number,
+    readonly rules: Rules,
+  ) {
+    this.cluster = memory.cluster;
+    this.working = memory.working;
+    this.victims = memory.victims;
+    memory.passes += 1;
+    this.number = memory.passes;
+  }
+
+  run(): Decision {
+    this.working.start(this.cluster.table, this.cluster.holdings, this.rules);
+    this.victims.start(this.number, this.nowMs, this.rules);
+    for (const band of bandsInOrder) {
+      placeClaims(this, band);
+      this.runBand(band);
+    }
+    const withdrawn = withdrawNeedless(this.cluster.holdings, this.working);
+    this.wakeAtMs = Math.min(this.wakeAtMs, this.victims.nextEligibleMs);
+    return {
+      placed: this.placed,
+      evictions: this.evictions,
+      withdrawn,
+      released: this.released,
+      unschedulable: this.unschedulable,
+      reservations: this.reserved.map(({ jobId, band, workers, startMs }) => ({
+        jobId,
+        band: bandsInOrder[band] ?? 'BATCH',
+        workerIds: workers.map((worker) => this.cluster.table.workers[worker]?.id ?? ''),
+        startMs: Number.isFinite(startMs) ? startMs : null,
+      })),
+      waiting: this.waiting,
+      wakeAtMs: Number.isFinite(this.wakeAtMs) ? this.wakeAtMs : null,
+      more: this.more,
+      fitChecks: this.working.fitChecks,
+    };
+  }
+
+  /** Users in turn, each with its next unit that finds a place; a gang takes one turn. */
+  private runBand(band: Band): void {
+    const cursors = cursorsOf(this.cluster.queue.users.values(), band);
+    while (cursors.length > 0) {
+      let kept = 0;
+      for (const cursor of cursors) {
+        if (!this.turn(cursor, band)) continue;
+        cursors[kept] = cursor;
+        kept += 1;
+      }
+      cursors.length = kept;
+    }
+  }
+
+  /** False: the user has nothing more in this band. */
+  private turn(cursor: Cursor, band: Band): boolean {
+    for (let entry = headOf(cursor); entry !== undefined; entry = headOf(cursor)) {
+      if (cursor.taskAt === 0 && !this.opens(entry)) {
+        nextJob(cursor);
+        continue;
+      }
+      const { indexes } = entry;
+      if (cursor.taskAt >= indexes.length) {
+        nextJob(cursor);
+        continue;
+      }
+      const tasks = entry.job.gangBy === null ? 1 : indexes.length;
+      const stop = this.bound(entry, tasks, cursor.taskAt);
+      if (stop !== null) {
+        this.wait(entry, stop, indexes.length - cursor.taskAt);
+        nextJob(cursor);
+        continue;
+      }
+      const code =
+        entry.job.gangBy === null
+          ? this.placeTask(entry, indexes[cursor.taskAt] ?? 0, band)
+          : this.placeGang(entry, band);
+      if (code === null) {
+        cursor.taskAt += tasks;
+        return true;
+      }
+      this.wait(entry, code, indexes.length - cursor.taskAt);
+      nextJob(cursor);
+    }
+    return false;
+  }
+
+  /** The gates of a whole job. */
+  private opens(entry: JobEntry): boolean {
+    const { job } = entry;
+    const states = (id: string) => this.cluster.jobState(id);
+    entry.placed = 0;
+    const never = neverReason(job, this.nowMs, states);
+    if (never !== null) {
+      this.unschedulable.push({ jobId: job.id, indexes: [...entry.indexes], reason: never });
+      return false;
+    }
+    this.wakeAtMs = Math.min(this.wakeAtMs, nextGateMs(job, this.nowMs));
+    const gate = gateOf(job, this.nowMs, states);
+    if (gate === null) return true;
+    this.wait(entry, gate, entry.indexes.length);
+    return false;
+  }
+
+  /** What keeps one more task back, whatever is free. */
+  private bound(entry: JobEntry, tasks: number, taskAt: number): WaitCode | null {
+    const { job, user } = entry;
+    const { maxAssignments, maxPerJob } = this.rules;
+    if (maxAssignments !== null && this.placed.length >= maxAssignments) {
+      this.more = true;
+      return 'pass-cap';
+    }
+    if (maxPerJob !== null && job.gangBy === null && taskAt >= maxPerJob) return 'job-cap';
+    if (job.maxActive !== null) {
+      const active = this.cluster.holdings.active.get(job.id) ?? 0;
+      if (active + entry.claims.length + entry.placed + tasks > job.maxActive) return 'job-cap';
+    }
+    return withinQuota(user, job, tasks, this.started.get(user) ?? unused) ? null : 'quota';
+  }
+
+  private wait(entry: JobEntry, code: WaitCode, count: number): void {
+    this.waiting.push({ jobId: entry.job.id, code, count });
+  }
+
+  /** Null when it was placed; else what it lacks. */
+  private placeTask(entry: JobEntry, index: number, band: Band): WaitCode | null {
+    const { shape } = entry;
+    const worker = findMachine(shape, this.working);
+    if (worker >= 0) {
+      this.start(entry, index, worker, band, false, null);
+      return null;
+    }
+    const rank = bandRank(band);
+    for (const reserved of this.reserved) {
+      if (!mayBackfill(entry, rank, reserved, this.nowMs)) continue;
+      const there = reserved.workers.find(
+        (candidate) => isCandidate(shape, candidate) && this.working.fitsNow(shape, candidate),
+      );
+      if (there === undefined) continue;
+      this.start(entry, index, there, band, false, rank > reserved.band ? reserved.jobId : null);
+      return null;
+    }
+    return this.makeRoom(entry, 1, band, () => this.memory.search.forTask(entry, rank), [index]);
+  }
+
+  private placeGang(entry: JobEntry, band: Band): WaitCode | null {
+    const { shape, indexes } = entry;
+    const size = indexes.length;
+    const workers = findGroup(shape, size, this.working);
+    if (workers !== null) {
+      for (const [at, worker] of workers.entries())
+        this.start(entry, indexes[at] ?? 0, worker, band, false, null);
+      return null;
+    }
+    const rank = bandRank(band);
+    return this.makeRoom(entry, size, band, () => this.memory.search.forGang(entry, rank, size), indexes);
+  }
+
+  /** With victims; else what keeps it waiting, and for who waits long a reservation. */
+  private makeRoom(
+    entry: JobEntry,
+    size: number,
+    band: Band,
+    plan: () => Plan | null,
+    indexes: readonly number[],
+  ): WaitCode | null {
+    const { shape, job } = entry;
+    const rank = bandRank(band);
+    const holds = this.cluster.reservations.find(({ jobId }) => jobId === job.id);
+    if (rank < batch) {
+      // Who fails makes all others of the band fail that ask for as much: what they could take only shrinks.
+      const failed = shape.failedBand === rank && size >= shape.failedSize;
+      const found = failed && holds === undefined ? null : plan();
+      if (found !== null) {
+        if (found.victims.length > 0) {
+          this.evict(entry, found, band, indexes);
+          return null;
+        }
+        // What it will take is spoken for; it is placed when that is free.
+        for (const worker of found.workers) this.working.takeLater(shape, worker);
+        return 'leaving';
+      }
+      shape.failedSize = shape.failedBand === rank ? Math.min(shape.failedSize, size) : size;
+      shape.failedBand = rank;
+    }
+    if (shape.impossible) return 'impossible';
+    return this.reserveFor(entry, rank, size, holds?.workerIds ?? []) ? 'reserved' : 'capacity';
+  }
+
+  private reserveFor(entry: JobEntry, rank: number, size: number, before: readonly string[]): boolean {
+    const { job, shape } = entry;
+    const tries = this.reserveTries[rank] ?? 0;
+    if (tries >= maxReserveTries || this.reserved.some(({ band }) => band === rank)) return false;
+    if (job.gangBy === null && !shape.isLarge) return false;
+    const fromMs = job.waitingSinceMs + this.rules.reserveAfterMs;
+    if (fromMs > this.nowMs) {
+      this.wakeAtMs = Math.min(this.wakeAtMs, fromMs);
+      return false;
+    }
+    // Who could never be placed here must not keep the search busy.
+    this.reserveTries[rank] = tries + 1;
+    const { working, victims, nowMs } = this;
+    const made = reserve(entry, rank, size, { working, victims, nowMs, before });
+    if (made === null) return false;
+    for (const worker of made.workers) working.reserve(worker, this.reserved.length);
+    this.reserved.push(made);
+    return true;
+  }
+
+  private evict(entry: JobEntry, plan: Plan, band: Band, indexes: readonly number[]): void {
+    for (const victim of plan.victims) {
+      this.victims.take(victim);
+      const members = victim.members.toSorted((left, right) =>
+        compareTexts(left.attempt.taskId, right.attempt.taskId),
+      );
+      for (const { attempt } of members) {
+        const { uid, taskId, jobId, workerId } = attempt;
+        this.evictions.push({ uid, taskId, jobId, workerId, forJob: entry.job.id, forBand: band });
+      }
+    }
+    const victims = plan.victims.flatMap((victim) => victim.members);
+    for (const [at, worker] of plan.workers.entries()) {
+      const devices = this.working.takeLater(entry.shape, worker);
+      // A gang starts together: each member waits for all that the gang waits for.
+      const waitsFor = victims
+        .filter((member) => entry.job.gangBy !== null || member.worker === worker)
+        .map(({ attempt }) => attempt.uid)
+        .sort();
+      this.record(entry, indexes[at] ?? 0, worker, band, devices, waitsFor, false, null);
+    }
+  }
+
+  start(
+    entry: JobEntry,
+    index: number,
+    worker: number,
+    band: Band,
+    hadClaim: boolean,
+    evictableBy: string | null,
+  ): void {
+    const devices = this.working.take(entry.shape, worker);
+    this.record(entry, index, worker, band, devices, [], hadClaim, evictableBy);
+  }
+
+  record(
+    entry: JobEntry,
+    index: number,
+    worker: number,
+    band: Band,
+    devices: readonly string[],
+    waitsFor: readonly string[],
+    hadClaim: boolean,
+    evictableBy: string | null,
+  ): void {
+    const { job, user } = entry;
+    const workerId = this.cluster.table.workers[worker]?.id ?? '';
+    const taskId = taskIdOf(job.id, index);
+    this.placed.push({
+      taskId,
+      jobId: job.id,
+      index,
+      band,
+      workerId,
+      devices,
+      waitsFor,
+      hadClaim,
+      evictableBy,
+    });
+    entry.placed += 1;
+    if (user.budget.quota === null) return;
+    const use = this.started.get(user) ?? { tasks: 0, cpu: 0, memory: 0, gpus: 0 };
+    use.tasks += 1;
+    use.cpu += job.cpuMillicores;
+    use.memory += job.memoryBytes;
+    use.gpus += job.gpuCount;
+    this.started.set(user, use);
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * Phase 4 of our rules. One task goes to the machine that meets most preferences, then to the one with the fewest free cards, so that
+ * whole machines stay whole, then to the first by id. A gang goes to the tightest group that holds all of it.
+ */
+import { isCandidate, type Shape } from './shape.js';
+import type { Working } from './working.js';
+
+/** What the pass knows of a shape becomes void when something has become free. */
+function begin(shape: Shape, working: Working): void {
+  shape.refresh(working.table);
+  if (shape.epoch === working.epoch) return;
+  shape.epoch = working.epoch;
+  shape.exhausted = false;
+  shape.failedBand = -1;
+  shape.failedSize = 0;
+  while (shape.alive.length > shape.levels.length) shape.alive.pop();
+  for (const [at, level] of shape.levels.entries()) {
+    const kept = shape.alive[at];
+    if (kept?.length === level.length) kept.set(level);
+    else shape.alive[at] = level.slice();
+  }
+  shape.groupSeen.fill(-1);
+}
+
+/** A machine on which a task of the shape can start at once; -1 for none, and then for the rest of the pass. */
+export function findMachine(shape: Shape, working: Working): number {
+  begin(shape, working);
+  if (shape.exhausted) return -1;
+  const { words } = working.table;
+  const first = shape.gpus === 0 ? 0 : shape.gpus + 1;
+  for (const alive of shape.alive) {
+    for (let bucket = first; bucket < working.bucketCount; bucket += 1) {
+      const set = shape.row * working.bucketCount + bucket;
+      if (working.bucketSizes[set] === 0) continue;
+      const base = set * words;
+      for (let word = 0; word < words; word += 1) {
+        let bits = (working.buckets[base + word] ?? 0) & (alive[word] ?? 0);
+        while (bits !== 0) {
+          const bit = bits & -bits;
+          const worker = (word << 5) + 31 - Math.clz32(bit);
+          if (working.fitsNow(shape, worker)) return worker;
+          // Nothing becomes free within a pass: it stays too full.
+          alive[word] = (alive[word] ?? 0) & ~bit;
+          bits ^= bit;
+        }
+      }
+    }
+  }
+  shape.exhausted = true;
+  return -1;
+}
+
+/** Machines for all members of a gang, one entry each and in order; null when no group holds them at once. */
+export function findGroup(shape: Shape, size: number, working: Working): readonly number[] | null {
+  begin(shape, working);
+  const groups = working.table.groups(shape.gangBy ?? '');
+  const { members } = groups;
+  if (shape.groupSlots.length !== members.length) {
+    shape.groupSlots = new Int32Array(members.length);
+    shape.groupSeen = new Int32Array(members.length).fill(-1);
+  }
+  let best = -1;
+  let bestScore = 0;
+  for (let group = 0; group < members.length; group += 1) {
+    // Room only shrinks within a pass: what was too small stays too small.
+    if (shape.groupSeen[group] !== -1 && (shape.groupSlots[group] ?? 0) < size) continue;
+    const room = roomOf(shape, group, members[group], working);
+    if (room < size) continue;
+    const score = shape.scores.length > 1 ? scoreOf(shape, members[group]) : 0;
+    const tighter = best >= 0 && room < (shape.groupSlots[best] ?? 0);
+    if (best < 0 || score > bestScore || (score === bestScore && tighter)) {
+      best = group;
+      bestScore = score;
+    }
+  }
+  return best < 0 ? null : fillGroup(shape, size, members[best], working);
+}
+
+function roomOf(shape: Shape, group: number, members: Int32Array | undefined, working: Working): number {
+  let changes = 0;
+  for (const worker of members ?? []) changes += working.touched[worker] ?? 0;
+  if (shape.groupSeen[group] === changes) return shape.groupSlots[group] ?? 0;
+  let room = 0;
+  for (const worker of members ?? [])
+    if (mayTake(shape, worker, working)) room += working.roomNow(shape, worker);
+  shape.groupSeen[group] = changes;
+  shape.groupSlots[group] = room;
+  return room;
+}
+
+/** Preferences met by all machines of the group together. */
+function scoreOf(shape: Shape, members: Int32Array | undefined): number {
+  let sum = 0;
+  for (const worker of members ?? []) {
+    const level = shape.levels.findIndex((set) => hasBit(set, worker));
+    sum += shape.scores[level] ?? 0;
+  }
+  return sum;
+}
+
+/** On as few machines as hold them: the roomiest first, and for the rest the one that it fills best. */
+function fillGroup(
+  shape: Shape,
+  size: number,
+  members: Int32Array | undefined,
+  working: Working,
+): readonly number[] {
+  const rooms = Array.from(members ?? [])
+    .filter((worker) => mayTake(shape, worker, working))
+    .map((worker) => ({ worker, room: working.roomNow(shape, worker) }))
+    .filter(({ room }) => room > 0)
+    .sort((left, right) => right.room - left.room || left.worker - right.worker);
+  const places: number[] = [];
+  for (let at = 0; at < rooms.length && places.length < size; at += 1) {
+    const rest = size - places.length;
+    const roomiest = rooms[at];
+    if (roomiest === undefined) break;
+    let chosen = roomiest;
+    if (roomiest.room > rest) {
+      for (const other of rooms.slice(at)) if (other.room >= rest && other.room < chosen.room) chosen = other;
+    }
+    for (let count = Math.min(rest, chosen.room); count > 0; count -= 1) places.push(chosen.worker);
+  }
+  return places.sort((left, right) => left - right);
+}
+
+function mayTake(shape: Shape, worker: number, working: Working): boolean {
+  return (working.reserved[worker] ?? 0) === 0 && isCandidate(shape, worker);
+}
+
+function hasBit(set: Uint32Array, worker: number): boolean {
+  return ((set[worker >>> 5] ?? 0) & (1 << (worker & 31))) !== 0;
+}

@@ -1,0 +1,173 @@
+/** Jobs with tasks that wait, by user and band asked for, kept in their order while rows change. */
+import { bandRank, bands } from '../contract/states.js';
+import { compareNumbers, compareTexts, SortedList } from '../model/sorted-list.js';
+import type { Claim, QueuedJob, UserBudget } from './inputs.js';
+import { Shape, shapeKey } from './shape.js';
+
+export interface JobEntry {
+  job: QueuedJob;
+  readonly user: UserEntry;
+  shape: Shape;
+  /** Indexes of its waiting tasks, ascending. */
+  readonly indexes: readonly number[];
+  readonly list: SortedList<number>;
+  /** Provisional places of its tasks, by index. */
+  readonly claims: Claim[];
+  /** What became of it in the pass of that number. */
+  pass: number;
+  verdict: number;
+  placed: number;
+}
+
+export interface UserEntry {
+  readonly id: string;
+  /** Waiting jobs by rank of the band asked for. */
+  readonly lists: readonly SortedList<JobEntry>[];
+  budget: UserBudget;
+  /** Value in use of work not asked for as BATCH. */
+  spend: number;
+  tasks: number;
+  cpu: number;
+  memory: number;
+  gpus: number;
+}
+
+/** Base order of the original: deeper first, older tree first, then submission. The owner's own order goes before. */
+export function compareJobs(left: QueuedJob, right: QueuedJob): number {
+  return left.rank - right.rank || compareAge(left, right);
+}
+
+export function compareAge(left: QueuedJob, right: QueuedJob): number {
+  return (
+    right.depth - left.depth ||
+    left.rootSubmittedAtMs - right.rootSubmittedAtMs ||
+    left.submittedAtMs - right.submittedAtMs ||
+    compareTexts(left.id, right.id)
+  );
+}
+
+export class Queue {
+  readonly jobs = new Map<string, JobEntry>();
+  readonly users = new Map<string, UserEntry>();
+  readonly shapes = new Map<string, Shape>();
+  /** Waiting tasks. */
+  tasks = 0;
+  private defaultLimit = 0;
+
+  user(id: string): UserEntry {
+    const known = this.users.get(id);
+    if (known !== undefined) return known;
+    const made: UserEntry = {
+      id,
+      lists: bands.map(() => new SortedList<JobEntry>((left, right) => compareJobs(left.job, right.job))),
+      budget: this.defaultBudget(id),
+      spend: 0,
+      tasks: 0,
+      cpu: 0,
+      memory: 0,
+      gpus: 0,
+    };
+    this.users.set(id, made);
+    return made;
+  }
+
+  /** Budgets of those who have one; all others get the default limit. */
+  setBudgets(budgets: Iterable<UserBudget>, defaultLimit: number): void {
+    this.defaultLimit = defaultLimit;
+    for (const user of this.users.values()) user.budget = this.defaultBudget(user.id);
+    for (const budget of budgets) this.user(budget.user).budget = budget;
+  }
+
+  /** Inserts or replaces; its waiting tasks and claims stay. */
+  putJob(job: QueuedJob): JobEntry {
+    const known = this.jobs.get(job.id);
+    if (known === undefined) {
+      const list = new SortedList<number>(compareNumbers);
+      const shape = this.shapeFor(job);
+      const entry: JobEntry = {
+        job,
+        user: this.user(job.user),
+        shape,
+        list,
+        indexes: list.values,
+        claims: [],
+        pass: -1,
+        verdict: 0,
+        placed: 0,
+      };
+      shape.jobs += 1;
+      this.jobs.set(job.id, entry);
+      return entry;
+    }
+    const listed = known.indexes.length > 0;
+    if (listed) this.listOf(known).remove(known);
+    this.dropShape(known.shape);
+    known.job = job;
+    known.shape = this.shapeFor(job);
+    known.shape.jobs += 1;
+    if (listed) this.listOf(known).add(known);
+    return known;
+  }
+
+  removeJob(id: string): void {
+    const entry = this.jobs.get(id);
+    if (entry === undefined) return;
+    if (entry.indexes.length > 0) this.listOf(entry).remove(entry);
+    this.tasks -= entry.indexes.length;
+    this.dropShape(entry.shape);
+    this.jobs.delete(id);
+  }
+
+  addTask(jobId: string, index: number): void {
+    const entry = this.jobs.get(jobId);
+    if (entry === undefined || !entry.list.add(index)) return;
+    this.tasks += 1;
+    if (entry.indexes.length === 1) this.listOf(entry).add(entry);
+  }
+
+  removeTask(jobId: string, index: number): void {
+    const entry = this.jobs.get(jobId);
+    if (entry === undefined || !entry.list.remove(index)) return;
+    this.tasks -= 1;
+    if (entry.indexes.length === 0) this.listOf(entry).remove(entry);
+  }
+
+  putClaim(claim: Claim): void {
+    const entry = this.jobs.get(claim.jobId);
+    if (entry === undefined) return;
+    const at = entry.claims.findIndex((other) => other.index >= claim.index);
+    if (at < 0) entry.claims.push(claim);
+    else entry.claims.splice(at, entry.claims[at]?.index === claim.index ? 1 : 0, claim);
+  }
+
+  removeClaim(claim: Claim): void {
+    const claims = this.jobs.get(claim.jobId)?.claims;
+    const at = claims?.findIndex((other) => other.index === claim.index) ?? -1;
+    if (at >= 0) claims?.splice(at, 1);
+  }
+
+  private defaultBudget(user: string): UserBudget {
+    return { user, limit: this.defaultLimit, quota: null, cumulative: null };
+  }
+
+  private listOf(entry: JobEntry): SortedList<JobEntry> {
+    const list = entry.user.lists[bandRank(entry.job.band)];
+    if (list === undefined) throw new Error(`${entry.job.id}: there is no band ${entry.job.band}.`);
+    return list;
+  }
+
+  private shapeFor(job: QueuedJob): Shape {
+    const key = shapeKey(job);
+    let shape = this.shapes.get(key);
+    if (shape === undefined) {
+      shape = new Shape(key, job);
+      this.shapes.set(key, shape);
+    }
+    return shape;
+  }
+
+  private dropShape(shape: Shape): void {
+    shape.jobs -= 1;
+    if (shape.jobs === 0) this.shapes.delete(shape.key);
+  }
+}

@@ -1,0 +1,144 @@
+/** What tasks ask of a machine. Tasks of one shape share which machines could take them, kept while the machines stay the same. */
+import type { Constraint } from '../contract/job-request.js';
+import { meetsConstraint } from './constraints.js';
+import { resolveGpuRequest } from './gpu-models.js';
+import type { QueuedJob } from './inputs.js';
+import type { WorkerTable } from './worker-table.js';
+
+export function shapeKey(job: QueuedJob): string {
+  const { cpuMillicores, memoryBytes, gpuCount, gpuVariant, constraints, gangBy } = job;
+  const need = `${cpuMillicores} ${memoryBytes} ${gpuCount} ${gpuVariant ?? ''}`;
+  if (constraints.length === 0 && gangBy === null) return need;
+  return `${need} ${JSON.stringify([gangBy, constraints])}`;
+}
+
+export class Shape {
+  readonly cpu: number;
+  readonly memory: number;
+  readonly constraints: readonly Constraint[];
+  readonly gangBy: string | null;
+  /** As asked; what it means on these machines is `gpus` of row `row`. */
+  private readonly asked: Pick<QueuedJob, 'gpuCount' | 'gpuVariant'>;
+  gpus = 0;
+  row = 0;
+  /** Machines that could take a task if they were empty, those with the most preferences met first. */
+  levels: readonly Uint32Array[] = [];
+  /** Preferences met by machines of each level. */
+  scores: readonly number[] = [];
+  /** No machine there is could ever take a task. */
+  impossible = false;
+  /** One task asks for at least half of what the largest machine for it has: of cards if it asks for any, else of the rest. */
+  isLarge = false;
+  /** Jobs of it that wait. */
+  jobs = 0;
+  private table: WorkerTable | null = null;
+  private version = -1;
+
+  // What a pass has found out about it; valid while `epoch` is the pass's.
+  epoch = -1;
+  /** Of `levels`, machines not found too full yet. */
+  alive: Uint32Array[] = [];
+  exhausted = false;
+  /** Band and size for which nothing was found even with victims. */
+  failedBand = -1;
+  failedSize = 0;
+  /** Tasks each group of machines could hold, with the group's version at the time. */
+  groupSlots: Int32Array = new Int32Array(0);
+  groupSeen: Int32Array = new Int32Array(0);
+
+  constructor(
+    readonly key: string,
+    job: QueuedJob,
+  ) {
+    this.cpu = job.cpuMillicores;
+    this.memory = job.memoryBytes;
+    this.constraints = job.constraints;
+    this.gangBy = job.gangBy;
+    this.asked = { gpuCount: job.gpuCount, gpuVariant: job.gpuVariant };
+  }
+
+  /** Brings `levels` up to date with the machines. */
+  refresh(table: WorkerTable): void {
+    if (this.table === table && this.version === table.version) return;
+    this.table = table;
+    this.version = table.version;
+    this.epoch = -1;
+    const resolved = resolveGpuRequest(this.asked, table.variants);
+    this.gpus = resolved.kind === 'resolved' ? resolved.count : this.asked.gpuCount;
+    const variant = resolved.kind === 'resolved' ? resolved.variant : null;
+    this.row = variant === null ? 0 : table.variants.indexOf(variant) + 1;
+    const all = resolved.kind === 'resolved' ? this.possible(table) : new Uint32Array(table.words);
+    this.impossible = all.every((word) => word === 0);
+    this.isLarge = this.asksForHalf(table, all);
+    this.rankByPreference(table, all);
+  }
+
+  private asksForHalf(table: WorkerTable, all: Uint32Array): boolean {
+    let [cpu, memory, cards] = [0, 0, 0];
+    for (let worker = 0; worker < table.count; worker += 1) {
+      if (((all[worker >>> 5] ?? 0) & (1 << (worker & 31))) === 0) continue;
+      cpu = Math.max(cpu, table.cpu[worker] ?? 0);
+      memory = Math.max(memory, table.memory[worker] ?? 0);
+      cards = Math.max(cards, table.cards[this.row * table.count + worker] ?? 0);
+    }
+    if (this.gpus > 0) return this.gpus * 2 >= cards;
+    return this.cpu * 2 >= cpu || this.memory * 2 >= memory;
+  }
+
+  private possible(table: WorkerTable): Uint32Array {
+    const set = new Uint32Array(table.words);
+    const required = this.constraints
+      .filter(({ mode }) => mode === 'REQUIRED')
+      .map((constraint) => passing(table, constraint));
+    for (let worker = 0; worker < table.count; worker += 1) {
+      if (table.healthy[worker] === 0) continue;
+      if (this.cpu > (table.cpu[worker] ?? 0) || this.memory > (table.memory[worker] ?? 0)) continue;
+      if (this.gpus > (table.cards[this.row * table.count + worker] ?? 0)) continue;
+      if (!required.every((passes) => passes(worker))) continue;
+      set[worker >>> 5] = (set[worker >>> 5] ?? 0) | (1 << (worker & 31));
+    }
+    return set;
+  }
+
+  private rankByPreference(table: WorkerTable, all: Uint32Array): void {
+    const wishes = this.constraints.filter(({ mode }) => mode === 'PREFERRED');
+    if (wishes.length === 0) {
+      this.levels = [all];
+      this.scores = [0];
+      return;
+    }
+    const passes = wishes.map((wish) => passing(table, wish));
+    const byScore = new Map<number, Uint32Array>();
+    for (let worker = 0; worker < table.count; worker += 1) {
+      if (((all[worker >>> 5] ?? 0) & (1 << (worker & 31))) === 0) continue;
+      let score = 0;
+      for (const pass of passes) if (pass(worker)) score += 1;
+      let level = byScore.get(score);
+      if (level === undefined) {
+        level = new Uint32Array(table.words);
+        byScore.set(score, level);
+      }
+      level[worker >>> 5] = (level[worker >>> 5] ?? 0) | (1 << (worker & 31));
+    }
+    this.scores = [...byScore.keys()].sort((left, right) => right - left);
+    this.levels = this.scores.map((score) => byScore.get(score) ?? new Uint32Array(table.words));
+  }
+}
+
+export function isCandidate(shape: Shape, worker: number): boolean {
+  for (const level of shape.levels)
+    if (((level[worker >>> 5] ?? 0) & (1 << (worker & 31))) !== 0) return true;
+  return false;
+}
+
+/** The constraint over all machines, compared once with each value there is. */
+export function passing(table: WorkerTable, constraint: Constraint): (worker: number) => boolean {
+  const { key } = constraint;
+  const column = table.column(key);
+  const missing = meetsConstraint(constraint, {});
+  const verdicts = column.values.map((value) => meetsConstraint(constraint, { [key]: value }));
+  return (worker) => {
+    const id = column.of[worker] ?? -1;
+    return id < 0 ? missing : verdicts[id] === true;
+  };
+}

@@ -1,0 +1,220 @@
+/** The cheapest victims on one machine that make room there, over a copy of what will be free. */
+import type { Held, Victim } from './holdings.js';
+import type { Shape } from './shape.js';
+import { addCost, compareCosts, costOf, newCost, type Cost } from './victim-cost.js';
+import type { Victims } from './victims.js';
+import type { Working } from './working.js';
+
+/** Sets compared one by one before the best so far is taken: victims on a machine are few, and cheap sets come first. */
+const maxTried = 100;
+
+type Resource = 'gpus' | 'cpu' | 'memory';
+
+export class VictimSets {
+  private shape: Shape | null = null;
+  private search = 0;
+  private tried = 0;
+  private cpu = new Float64Array(0);
+  private memory = new Float64Array(0);
+  private cards = new Int32Array(0);
+  /** The search a machine's numbers are of. */
+  private loaded = new Int32Array(0);
+
+  constructor(
+    private readonly working: Working,
+    private readonly victims: Victims,
+  ) {}
+
+  begin(shape: Shape): void {
+    this.shape = shape;
+    this.search += 1;
+    const { count } = this.working.table;
+    if (this.loaded.length === count) return;
+    this.cpu = new Float64Array(count);
+    this.memory = new Float64Array(count);
+    this.cards = new Int32Array(count);
+    this.loaded = new Int32Array(count);
+  }
+
+  /** Tasks the machine could hold with what was shifted so far. */
+  room(worker: number): number {
+    this.load(worker);
+    return roomOf(this.shape, this.cpu[worker] ?? 0, this.memory[worker] ?? 0, this.cards[worker] ?? 0);
+  }
+
+  /** What of the three the group has least of for that many tasks of the shape; null when all would do. */
+  scarcest(shape: Shape, machines: Int32Array, size: number): { what: Resource; missing: number } | null {
+    const { working } = this;
+    const { count } = working.table;
+    let [gpus, cpu, memory] = [0, 0, 0];
+    for (const worker of machines) {
+      if (shape.gpus > 0)
+        gpus += Math.floor((working.laterCards[shape.row * count + worker] ?? 0) / shape.gpus);
+      if (shape.cpu > 0) cpu += Math.max(0, Math.floor((working.laterCpu[worker] ?? 0) / shape.cpu));
+      if (shape.memory > 0)
+        memory += Math.max(0, Math.floor((working.laterMemory[worker] ?? 0) / shape.memory));
+    }
+    if (shape.gpus > 0 && gpus < size) return { what: 'gpus', missing: size - gpus };
+    if (shape.cpu > 0 && cpu < size) return { what: 'cpu', missing: size - cpu };
+    if (shape.memory > 0 && memory < size) return { what: 'memory', missing: size - memory };
+    return null;
+  }
+
+  compareOne(victim: Victim, cost: Cost): number {
+    return (
+      victim.preemptions - cost.preemptions ||
+      victim.lost - cost.lost ||
+      victim.value - cost.value ||
+      1 - cost.count ||
+      (victim.id < cost.id ? -1 : victim.id > cost.id ? 1 : 0)
+    );
+  }
+
+  /** Tasks one victim could make room for at most, as far as that resource goes. */
+  mostGain(shape: Shape, victim: Victim, what: Resource): number {
+    let gain = 0;
+    for (const { attempt } of victim.members) {
+      if (what === 'gpus') gain += Math.floor((shape.gpus - 1 + attempt.devices.length) / shape.gpus);
+      else if (what === 'cpu') gain += Math.ceil(attempt.cpuMillicores / shape.cpu);
+      else gain += Math.ceil(attempt.memoryBytes / shape.memory);
+    }
+    return gain;
+  }
+
+  gain(worker: number, victims: readonly Victim[]): number {
+    const before = this.room(worker);
+    for (const victim of victims) this.shiftOn(worker, victim, 1);
+    const after = this.room(worker);
+    for (const victim of victims) this.shiftOn(worker, victim, -1);
+    return after - before;
+  }
+
+  shiftOn(worker: number, victim: Victim, step: 1 | -1): void {
+    this.load(worker);
+    for (const member of victim.members) {
+      if (member.worker !== worker) continue;
+      this.cpu[worker] = (this.cpu[worker] ?? 0) + step * member.attempt.cpuMillicores;
+      this.memory[worker] = (this.memory[worker] ?? 0) + step * member.attempt.memoryBytes;
+      this.cards[worker] = (this.cards[worker] ?? 0) + step * this.cardsOf(member);
+    }
+  }
+
+  /**
+   * The cheapest victims on one machine for `wanted` tasks on it, none better than `threshold`; null when there are none. Those of `taken` are gone already.
+   */
+  cheapest(
+    worker: number,
+    wanted: number,
+    band: number,
+    threshold: number,
+    jobId: string,
+    taken: readonly Victim[] = [],
+  ): readonly Victim[] | null {
+    const candidates: Victim[] = [];
+    for (const victim of this.victims.on(worker)) {
+      if (victim.rank < threshold) break;
+      if (taken.includes(victim) || !this.victims.isEligible(victim, band, jobId)) continue;
+      // The cheapest of all, alone: no set can cost less.
+      if (candidates.length === 0 && this.suffices(worker, wanted, victim)) return [victim];
+      candidates.push(victim);
+    }
+    const greedy = this.greedySet(worker, wanted, candidates);
+    if (greedy === null) return null;
+    this.tried = 0;
+    return this.bestOf(worker, wanted, candidates, costOf(greedy)) ?? greedy;
+  }
+
+  private suffices(worker: number, wanted: number, victim: Victim): boolean {
+    this.shiftOn(worker, victim, 1);
+    const enough = this.room(worker) >= wanted;
+    this.shiftOn(worker, victim, -1);
+    return enough;
+  }
+
+  /** Cheap ones until there is room, then without those that were not needed. */
+  private greedySet(worker: number, wanted: number, candidates: readonly Victim[]): Victim[] | null {
+    const chosen: Victim[] = [];
+    for (const victim of candidates) {
+      if (this.room(worker) >= wanted) break;
+      chosen.push(victim);
+      this.shiftOn(worker, victim, 1);
+    }
+    const enough = this.room(worker) >= wanted;
+    const needed: Victim[] = [];
+    for (const victim of chosen.reverse()) {
+      this.shiftOn(worker, victim, -1);
+      if (!enough || this.room(worker) >= wanted) continue;
+      this.shiftOn(worker, victim, 1);
+      needed.push(victim);
+    }
+    for (const victim of needed) this.shiftOn(worker, victim, -1);
+    return enough ? needed.reverse() : null;
+  }
+
+  /** Every set in turn, left as soon as it costs as much as `limit`; null when none costs less. */
+  private bestOf(
+    worker: number,
+    wanted: number,
+    candidates: readonly Victim[],
+    limit: Cost,
+  ): readonly Victim[] | null {
+    let best: readonly Victim[] | null = null;
+    let bound = limit;
+    const chosen: Victim[] = [];
+    const oneBand = candidates[0]?.rank === candidates.at(-1)?.rank;
+    const walk = (from: number, cost: Cost): void => {
+      for (let at = from; at < candidates.length && this.tried < maxTried; at += 1) {
+        const victim = candidates[at];
+        if (victim === undefined) return;
+        this.tried += 1;
+        const sum = { ...cost };
+        addCost(sum, victim);
+        if (compareCosts(sum, bound) >= 0) {
+          // In order of cost within a band: no later one makes a cheaper sum.
+          if (oneBand) return;
+          continue;
+        }
+        chosen.push(victim);
+        this.shiftOn(worker, victim, 1);
+        if (this.room(worker) >= wanted) {
+          best = [...chosen];
+          bound = sum;
+        } else walk(at + 1, sum);
+        this.shiftOn(worker, victim, -1);
+        chosen.pop();
+      }
+    };
+    walk(0, newCost());
+    return best;
+  }
+
+  private load(worker: number): void {
+    if (this.loaded[worker] === this.search) return;
+    this.loaded[worker] = this.search;
+    const { working } = this;
+    const cards = working.laterCards[(this.shape?.row ?? 0) * working.table.count + worker] ?? 0;
+    this.cpu[worker] = working.laterCpu[worker] ?? 0;
+    this.memory[worker] = working.laterMemory[worker] ?? 0;
+    this.cards[worker] = cards;
+  }
+
+  /** Cards of the model asked for that would be given to somebody. */
+  private cardsOf({ devices }: Held): number {
+    const { table } = this.working;
+    const row = this.shape?.row ?? 0;
+    let count = 0;
+    for (const at of devices) {
+      if (table.deviceOk[at] === 1 && (row === 0 || table.deviceRow[at] === row)) count += 1;
+    }
+    return count;
+  }
+}
+
+function roomOf(shape: Shape | null, cpu: number, memory: number, cards: number): number {
+  if (shape === null) return 0;
+  let room = 10_000;
+  if (shape.cpu > 0) room = Math.min(room, Math.floor(cpu / shape.cpu));
+  if (shape.memory > 0) room = Math.min(room, Math.floor(memory / shape.memory));
+  if (shape.gpus > 0) room = Math.min(room, Math.floor(cards / shape.gpus));
+  return Math.max(0, room);
+}

@@ -1,0 +1,326 @@
+/**
+ * What is free while a pass places tasks: the pass's own copy, in arrays that are kept from pass to pass. `now` may be given at once;
+ * `later` also counts what is on its way out. What provisional places claim is in neither.
+ */
+import { chooseDevices } from './devices.js';
+import { deviceBits, type Held, type Holdings } from './holdings.js';
+import type { Rules } from './rules.js';
+import type { Shape } from './shape.js';
+import type { WorkerTable } from './worker-table.js';
+
+/** Free for now, and free once those on their way out are gone. */
+const nowBit = 1;
+const laterBit = 2;
+const manySlots = 0x7fffffff;
+
+export class Working {
+  table: WorkerTable;
+  /** Grows with each pass, and whenever something becomes free within one: what shapes remember is void then. */
+  epoch = 0;
+  /** Changes of a machine in this pass. */
+  touched = new Int32Array(0);
+  freeCpu = new Float64Array(0);
+  freeMemory = new Float64Array(0);
+  laterCpu = new Float64Array(0);
+  laterMemory = new Float64Array(0);
+  slots = new Int32Array(0);
+  /** Tasks the machine was given in this pass. */
+  given = new Int32Array(0);
+  devices = new Uint8Array(0);
+  /** Free cards, `[row * count + worker]`. */
+  nowCards = new Int16Array(0);
+  laterCards = new Int16Array(0);
+  /** 1 + position in the pass's reservations; 0 for none. */
+  reserved = new Uint8Array(0);
+  /** Sets of machines by row and free cards; in row 0, set 0 has the machines without cards and set k+1 those with k free. */
+  buckets = new Uint32Array(0);
+  bucketSizes = new Int32Array(0);
+  bucketCount = 0;
+  fitChecks = 0;
+  /** Machines that something is leaving. */
+  readonly leavers: number[] = [];
+  private leaves = new Uint8Array(0);
+
+  constructor(table: WorkerTable) {
+    this.table = table;
+    this.allocate(table);
+  }
+
+  start(table: WorkerTable, holdings: Holdings, rules: Rules): void {
+    if (this.table !== table) this.allocate(table);
+    this.epoch += 1;
+    this.fitChecks = 0;
+    this.leavers.length = 0;
+    this.touched.fill(0);
+    this.given.fill(0);
+    this.reserved.fill(0);
+    this.nowCards.fill(0);
+    this.laterCards.fill(0);
+    const { count } = table;
+    for (let worker = 0; worker < count; worker += 1) {
+      const cpu = (table.cpu[worker] ?? 0) - (holdings.heldCpu[worker] ?? 0);
+      const memory = (table.memory[worker] ?? 0) - (holdings.heldMemory[worker] ?? 0);
+      this.freeCpu[worker] = cpu;
+      this.freeMemory[worker] = memory;
+      this.laterCpu[worker] = cpu + (holdings.leavingCpu[worker] ?? 0) - (holdings.claimedCpu[worker] ?? 0);
+      this.laterMemory[worker] =
+        memory + (holdings.leavingMemory[worker] ?? 0) - (holdings.claimedMemory[worker] ?? 0);
+      const own = table.slots[worker] ?? -1;
+      const slots = own >= 0 ? own : (rules.buildSlots ?? manySlots);
+      this.slots[worker] = slots - (holdings.building[worker] ?? 0);
+      this.startDevices(worker, holdings);
+      this.leaves[worker] = 0;
+      if ((holdings.leavingCpu[worker] ?? 0) > 0 || (holdings.leavingMemory[worker] ?? 0) > 0)
+        this.noteLeaver(worker);
+    }
+    this.fillBuckets();
+  }
+
+  private startDevices(worker: number, holdings: Holdings): void {
+    const { table } = this;
+    const end = table.deviceStart[worker + 1] ?? 0;
+    for (let at = table.deviceStart[worker] ?? 0; at < end; at += 1) {
+      this.devices[at] = 0;
+      if (table.deviceOk[at] === 0) continue;
+      const state = holdings.devices[at] ?? 0;
+      if ((state & deviceBits.claimed) !== 0) continue;
+      if ((state & deviceBits.held) === 0) this.setDevice(worker, at, nowBit | laterBit);
+      else if ((state & deviceBits.leaving) !== 0) this.setDevice(worker, at, laterBit);
+    }
+  }
+
+  /** True when one more task of the shape may start there at once. */
+  fitsNow(shape: Shape, worker: number): boolean {
+    this.fitChecks += 1;
+    return (
+      (this.slots[worker] ?? 0) > 0 &&
+      this.nowCpu(worker) >= shape.cpu &&
+      this.nowMemory(worker) >= shape.memory &&
+      (shape.gpus === 0 || (this.nowCards[shape.row * this.table.count + worker] ?? 0) >= shape.gpus)
+    );
+  }
+
+  nowCpu(worker: number): number {
+    return Math.min(this.freeCpu[worker] ?? 0, this.laterCpu[worker] ?? 0);
+  }
+
+  nowMemory(worker: number): number {
+    return Math.min(this.freeMemory[worker] ?? 0, this.laterMemory[worker] ?? 0);
+  }
+
+  /** The same with what is on its way out, starts under way aside. */
+  fitsLater(shape: Shape, worker: number): boolean {
+    this.fitChecks += 1;
+    return (
+      (this.reserved[worker] ?? 0) === 0 &&
+      (this.laterCpu[worker] ?? 0) >= shape.cpu &&
+      (this.laterMemory[worker] ?? 0) >= shape.memory &&
+      (shape.gpus === 0 || (this.laterCards[shape.row * this.table.count + worker] ?? 0) >= shape.gpus)
+    );
+  }
+
+  private noteLeaver(worker: number): void {
+    if (this.leaves[worker] === 1) return;
+    this.leaves[worker] = 1;
+    this.leavers.push(worker);
+  }
+
+  /** Tasks of the shape that may start there at once. */
+  roomNow(shape: Shape, worker: number): number {
+    this.fitChecks += 1;
+    let room = this.slots[worker] ?? 0;
+    if (shape.cpu > 0) room = Math.min(room, Math.floor(this.nowCpu(worker) / shape.cpu));
+    if (shape.memory > 0) room = Math.min(room, Math.floor(this.nowMemory(worker) / shape.memory));
+    if (shape.gpus > 0) {
+      const cards = this.nowCards[shape.row * this.table.count + worker] ?? 0;
+      room = Math.min(room, Math.floor(cards / shape.gpus));
+    }
+    return Math.max(0, room);
+  }
+
+  /** Gives a place that can start at once. The caller has checked that it fits. */
+  take(shape: Shape, worker: number, byIndex = false): string[] {
+    this.freeCpu[worker] = (this.freeCpu[worker] ?? 0) - shape.cpu;
+    this.freeMemory[worker] = (this.freeMemory[worker] ?? 0) - shape.memory;
+    this.slots[worker] = (this.slots[worker] ?? 0) - 1;
+    return this.claim(shape, worker, nowBit, byIndex);
+  }
+
+  /** Gives a place that waits for what is on its way out. */
+  takeLater(shape: Shape, worker: number, byIndex = false): string[] {
+    return this.claim(shape, worker, laterBit, byIndex);
+  }
+
+  private claim(shape: Shape, worker: number, bit: number, byIndex: boolean): string[] {
+    this.laterCpu[worker] = (this.laterCpu[worker] ?? 0) - shape.cpu;
+    this.laterMemory[worker] = (this.laterMemory[worker] ?? 0) - shape.memory;
+    this.given[worker] = (this.given[worker] ?? 0) + 1;
+    this.touched[worker] = (this.touched[worker] ?? 0) + 1;
+    if (shape.gpus === 0) return [];
+    const chosen = chooseDevices(
+      this.table,
+      worker,
+      shape,
+      (at) => ((this.devices[at] ?? 0) & bit) !== 0,
+      byIndex,
+    );
+    const before = this.bucketOf(worker, 0);
+    const uuids: string[] = [];
+    for (const at of chosen) {
+      uuids.push(this.table.deviceUuid[at] ?? '');
+      this.setDevice(worker, at, 0);
+    }
+    this.rebucket(worker, before);
+    return uuids;
+  }
+
+  /** What an attempt holds will be free: it is on its way out from now on. */
+  leave(held: Held): void {
+    const { worker, attempt } = held;
+    if (worker < 0) return;
+    this.noteLeaver(worker);
+    this.touched[worker] = (this.touched[worker] ?? 0) + 1;
+    this.laterCpu[worker] = (this.laterCpu[worker] ?? 0) + attempt.cpuMillicores;
+    this.laterMemory[worker] = (this.laterMemory[worker] ?? 0) + attempt.memoryBytes;
+    for (const at of held.devices) if (this.table.deviceOk[at] === 1) this.setDevice(worker, at, laterBit);
+  }
+
+  /** The opposite: it stays. */
+  stay(held: Held): void {
+    const { worker, attempt } = held;
+    if (worker < 0) return;
+    this.touched[worker] = (this.touched[worker] ?? 0) + 1;
+    this.laterCpu[worker] = (this.laterCpu[worker] ?? 0) - attempt.cpuMillicores;
+    this.laterMemory[worker] = (this.laterMemory[worker] ?? 0) - attempt.memoryBytes;
+    for (const at of held.devices) this.setDevice(worker, at, 0);
+  }
+
+  /** True when nothing that is promised needs what the attempt holds. */
+  isSpare(held: Held): boolean {
+    const { worker, attempt } = held;
+    if (worker < 0) return true;
+    return (
+      (this.laterCpu[worker] ?? 0) >= attempt.cpuMillicores &&
+      (this.laterMemory[worker] ?? 0) >= attempt.memoryBytes &&
+      held.devices.every((at) => this.table.deviceOk[at] === 0 || ((this.devices[at] ?? 0) & laterBit) !== 0)
+    );
+  }
+
+  /** Gives up a provisional place: what it claimed is free for others of this pass. */
+  unclaim(shape: Shape, worker: number, devices: readonly number[], holdings: Holdings): void {
+    this.laterCpu[worker] = (this.laterCpu[worker] ?? 0) + shape.cpu;
+    this.laterMemory[worker] = (this.laterMemory[worker] ?? 0) + shape.memory;
+    this.touched[worker] = (this.touched[worker] ?? 0) + 1;
+    const before = this.bucketOf(worker, 0);
+    for (const at of devices) {
+      if (this.table.deviceOk[at] === 0) continue;
+      const state = holdings.devices[at] ?? 0;
+      if ((state & deviceBits.held) === 0) this.setDevice(worker, at, nowBit | laterBit);
+      else this.setDevice(worker, at, (state & deviceBits.leaving) === 0 ? 0 : laterBit);
+    }
+    this.rebucket(worker, before);
+  }
+
+  /** Takes a provisional place back as it was. */
+  reclaim(shape: Shape, worker: number, devices: readonly number[]): void {
+    this.touched[worker] = (this.touched[worker] ?? 0) + 1;
+    this.laterCpu[worker] = (this.laterCpu[worker] ?? 0) - shape.cpu;
+    this.laterMemory[worker] = (this.laterMemory[worker] ?? 0) - shape.memory;
+    const before = this.bucketOf(worker, 0);
+    for (const at of devices) this.setDevice(worker, at, 0);
+    this.rebucket(worker, before);
+  }
+
+  isNow(at: number): boolean {
+    return ((this.devices[at] ?? 0) & nowBit) !== 0;
+  }
+
+  /** Takes just these devices, all free now. */
+  takeExactly(shape: Shape, worker: number, devices: readonly number[]): void {
+    this.freeCpu[worker] = (this.freeCpu[worker] ?? 0) - shape.cpu;
+    this.freeMemory[worker] = (this.freeMemory[worker] ?? 0) - shape.memory;
+    this.slots[worker] = (this.slots[worker] ?? 0) - 1;
+    this.given[worker] = (this.given[worker] ?? 0) + 1;
+    this.reclaim(shape, worker, devices);
+  }
+
+  /** Keeps the machine out of what any task finds. */
+  reserve(worker: number, reservation: number): void {
+    this.dropFromBuckets(worker, this.bucketOf(worker, 0));
+    this.reserved[worker] = reservation + 1;
+    this.touched[worker] = (this.touched[worker] ?? 0) + 1;
+  }
+
+  private setDevice(worker: number, at: number, bits: number): void {
+    const before = this.devices[at] ?? 0;
+    if (before === bits) return;
+    this.devices[at] = bits;
+    const now = (bits & nowBit) - (before & nowBit);
+    const later = ((bits & laterBit) - (before & laterBit)) >> 1;
+    const model = (this.table.deviceRow[at] ?? 0) * this.table.count + worker;
+    this.nowCards[worker] = (this.nowCards[worker] ?? 0) + now;
+    this.nowCards[model] = (this.nowCards[model] ?? 0) + now;
+    this.laterCards[worker] = (this.laterCards[worker] ?? 0) + later;
+    this.laterCards[model] = (this.laterCards[model] ?? 0) + later;
+  }
+
+  private fillBuckets(): void {
+    this.buckets.fill(0);
+    this.bucketSizes.fill(0);
+    for (let worker = 0; worker < this.table.count; worker += 1) {
+      for (let row = 0; row < this.table.rows; row += 1)
+        this.setBucket(row, this.bucketOf(worker, row), worker, 1);
+    }
+  }
+
+  /** -1: the machine has no card of that model. */
+  private bucketOf(worker: number, row: number): number {
+    const at = row * this.table.count + worker;
+    if ((this.table.cards[at] ?? 0) === 0) return row === 0 ? 0 : -1;
+    return (this.nowCards[at] ?? 0) + 1;
+  }
+
+  private setBucket(row: number, bucket: number, worker: number, to: 0 | 1): void {
+    if (bucket < 0) return;
+    const set = row * this.bucketCount + bucket;
+    const at = set * this.table.words + (worker >>> 5);
+    const bit = 1 << (worker & 31);
+    const before = this.buckets[at] ?? 0;
+    const after = to === 1 ? before | bit : before & ~bit;
+    if ((before & bit) === (after & bit)) return;
+    this.buckets[at] = after;
+    this.bucketSizes[set] = (this.bucketSizes[set] ?? 0) + (to === 1 ? 1 : -1);
+  }
+
+  private rebucket(worker: number, before: number): void {
+    if ((this.reserved[worker] ?? 0) > 0) return;
+    if (before === this.bucketOf(worker, 0)) return;
+    this.dropFromBuckets(worker, before);
+    for (let row = 0; row < this.table.rows; row += 1)
+      this.setBucket(row, this.bucketOf(worker, row), worker, 1);
+  }
+
+  private dropFromBuckets(worker: number, before: number): void {
+    this.setBucket(0, before, worker, 0);
+    for (let row = 1; row < this.table.rows; row += 1) {
+      if ((this.table.cards[row * this.table.count + worker] ?? 0) === 0) continue;
+      for (let bucket = 1; bucket < this.bucketCount; bucket += 1) this.setBucket(row, bucket, worker, 0);
+    }
+  }
+
+  private allocate(table: WorkerTable): void {
+    this.table = table;
+    const { count, rows, words } = table;
+    for (const name of ['freeCpu', 'freeMemory', 'laterCpu', 'laterMemory'] as const)
+      this[name] = new Float64Array(count);
+    for (const name of ['slots', 'given', 'touched'] as const) this[name] = new Int32Array(count);
+    this.devices = new Uint8Array(table.deviceRow.length);
+    this.nowCards = new Int16Array(rows * count);
+    this.laterCards = new Int16Array(rows * count);
+    this.reserved = new Uint8Array(count);
+    this.leaves = new Uint8Array(count);
+    this.bucketCount = table.maxDevices + 2;
+    this.buckets = new Uint32Array(rows * this.bucketCount * words);
+    this.bucketSizes = new Int32Array(rows * this.bucketCount);
+  }
+}
