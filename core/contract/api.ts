@@ -13,6 +13,7 @@ import {
   overviewSchema,
   taskViewSchema,
 } from './views.js';
+import { budgetChangeSchema, budgetViewSchema } from './budgets.js';
 import { fieldErrorSchema, refusalSchema } from './errors.js';
 import { jobStateSchema } from './states.js';
 import type { JobRequest, JobSpec } from './job-request.js';
@@ -23,6 +24,7 @@ export const contractVersion = 1;
 /** A client-made id: repeating a command with the same id gives the first answer again. */
 const requestId = z.string().min(8).max(64);
 const jobId = z.string().min(3);
+const user = z.string().min(1).max(255);
 const page = { offset: z.number().int().min(0).max(1_000_000), limit: z.number().int().min(1).max(500) };
 
 export const jobSortKeys = ['submitted', 'name', 'state', 'finished', 'duration'] as const;
@@ -176,6 +178,23 @@ export const methods = {
     params: z.strictObject({}),
     result: z.strictObject({ machines: z.array(machineViewSchema) }),
   },
+  /** Users with a budget of their own or something active, and the caller, by name. */
+  'budget.list': {
+    params: z.strictObject({}),
+    result: z.strictObject({
+      /** The caller, and whether they may set budgets. */
+      me: z.string(),
+      mayManage: z.boolean(),
+      budgets: z.array(budgetViewSchema),
+    }),
+  },
+  /** What holds for a user; the defaults when nothing was set. */
+  'budget.get': { params: z.strictObject({ user }), result: budgetViewSchema },
+  /** Only who administers the cluster may; written with an audit row that holds what was before and after. */
+  'budget.set': {
+    params: z.strictObject({ requestId, user, change: budgetChangeSchema }),
+    result: budgetViewSchema,
+  },
   'audit.list': {
     params: z.strictObject({
       entity: z.string().optional(),
@@ -232,6 +251,12 @@ export const topics = {
   },
   /** Machines, counts, running and waiting; sampled about every two seconds while somebody listens. */
   overview: { filter: z.strictObject({}), snapshot: overviewSchema, delta: overviewSchema },
+  /** Budgets and what is used of them; a delta is the whole again. */
+  budgets: {
+    filter: z.strictObject({}),
+    snapshot: z.strictObject({ budgets: z.array(budgetViewSchema) }),
+    delta: z.strictObject({ budgets: z.array(budgetViewSchema) }),
+  },
   /** New and changed items of the in-app list, and how many are unread. */
   inbox: {
     filter: z.strictObject({}),

@@ -55,7 +55,7 @@ export const fieldErrorSchema = z.strictObject({
 });
 export type FieldError = z.infer<typeof fieldErrorSchema>;
 
-/** A refusal as it crosses a boundary: plain data. `fields` is empty unless the code is INVALID_ARGUMENT or INFEASIBLE. */
+/** A refusal as it crosses a boundary: plain data. `fields` holds what is wrong where a field is to blame. */
 export const refusalSchema = z.strictObject({
   code: errorCodeSchema,
   message: z.string(),

@@ -4,7 +4,16 @@
  */
 import { isTerminalTaskState } from '../contract/states.js';
 import { addUse, copyUsed, holdsCapacity, removeUse, type MutableUsed } from './capacity.js';
-import type { Attempt, AuditAction, AuditEntry, ChangeSet, InboxEntry, Job, Task } from './entities.js';
+import type {
+  Attempt,
+  AuditAction,
+  AuditEntry,
+  ChangeSet,
+  InboxEntry,
+  Job,
+  Task,
+  UserBudget,
+} from './entities.js';
 import { nameKey } from './names.js';
 import { copyTally, countTask, type JobTally, type MutableTally } from './tally.js';
 import type { DueDeadlines, ModelView, UsedCapacity } from './view.js';
@@ -30,6 +39,7 @@ export class Draft implements ModelView {
   private readonly tallies = new Map<string, MutableTally>();
   private readonly usedByWorker = new Map<string, MutableUsed>();
   private readonly open = new Map<string, number>();
+  private readonly budgetRows = new Map<string, UserBudget>();
   private readonly auditRows: AuditEntry[] = [];
   private readonly inboxRows: InboxEntry[] = [];
   private readonly receiptRows = new Map<string, { readonly atMs: number; readonly answer: unknown }>();
@@ -114,6 +124,15 @@ export class Draft implements ModelView {
     return this.open.get(submittedBy) ?? this.base.openTasks(submittedBy);
   }
 
+  budget(user: string): UserBudget | undefined {
+    return this.budgetRows.get(user) ?? this.base.budget(user);
+  }
+
+  *budgets(): Generator<UserBudget> {
+    for (const row of this.base.budgets()) if (!this.budgetRows.has(row.user)) yield row;
+    yield* this.budgetRows.values();
+  }
+
   receipt(requestId: string): unknown {
     const made = this.receiptRows.get(requestId);
     return made === undefined ? this.base.receipt(requestId) : made.answer;
@@ -177,6 +196,10 @@ export class Draft implements ModelView {
     if (holdsCapacity(attempt)) addUse(used, attempt);
   }
 
+  putBudget(row: UserBudget): void {
+    this.budgetRows.set(row.user, row);
+  }
+
   audit(
     atMs: number,
     actor: string,
@@ -222,6 +245,7 @@ export class Draft implements ModelView {
       this.jobs.size === 0 &&
       this.tasks.size === 0 &&
       this.attempts.size === 0 &&
+      this.budgetRows.size === 0 &&
       this.auditRows.length === 0 &&
       this.inboxRows.length === 0 &&
       this.receiptRows.size === 0 &&
@@ -240,6 +264,7 @@ export class Draft implements ModelView {
       jobs: [...this.jobs.values()],
       tasks: [...this.tasks.values()],
       attempts: [...this.attempts.values()],
+      budgets: [...this.budgetRows.values()],
       audit: this.auditRows,
       inbox: this.inboxRows,
       receipts: [...this.receiptRows].map(([requestId, { atMs, answer }]) => ({ requestId, atMs, answer })),

@@ -2,6 +2,7 @@
  * The controller's rows, as core decides about them and the store keeps them. Read-only records; a change is a new record in
  * a `ChangeSet`. Times are epoch milliseconds (UTC), sizes bytes, processors millicores.
  */
+import type { UpperBand } from '../contract/budgets.js';
 import type { JobSpec } from '../contract/job-request.js';
 import type { AttemptState, Band, JobState, TaskState } from '../contract/states.js';
 import type { Cause } from '../contract/views.js';
@@ -91,6 +92,19 @@ export interface Attempt {
   readonly pid: number | null;
 }
 
+/** What was set for a user; without a row the defaults apply. */
+export interface UserBudget {
+  /** The key. */
+  readonly user: string;
+  /** Value in use above which work is demoted; `default` follows the cluster's. */
+  readonly limit: number | 'unlimited' | 'default';
+  /** Best band that may be asked for without a right. */
+  readonly maxBand: Band;
+  /** Upper bands granted, best first. */
+  readonly allow: readonly UpperBand[];
+  readonly updatedAtMs: number;
+}
+
 /** Who audit rows name for what nobody asked for. */
 export const controllerActor = 'controller';
 
@@ -99,7 +113,7 @@ export interface AuditEntry {
   readonly atMs: number;
   readonly actor: string;
   readonly action: AuditAction;
-  /** Path of the job, task or attempt, so that reads find it under its job. */
+  /** Path of the job, task or attempt, so that reads find it under its job; of a user's budget `/user`. */
   readonly entity: string;
   readonly detail: Readonly<Record<string, unknown>>;
 }
@@ -122,6 +136,7 @@ export type AuditAction =
   | 'attempt_adopted'
   | 'worker_registered'
   | 'worker_changed'
+  | 'budget_set'
   | 'host_started'
   | 'host_stopped'
   | 'job_pruned';
@@ -141,6 +156,7 @@ export interface ChangeSet {
   readonly jobs: readonly Job[];
   readonly tasks: readonly Task[];
   readonly attempts: readonly Attempt[];
+  readonly budgets: readonly UserBudget[];
   readonly audit: readonly AuditEntry[];
   readonly inbox: readonly InboxEntry[];
   /** Answers to commands by client-made request id, for repeats. */

@@ -117,6 +117,7 @@ test('rows may come in any order, as from a database', () => {
     jobs: [...world.jobs.values()].reverse(),
     tasks: [...world.tasks.values()].reverse(),
     attempts: [...world.attempts.values()].reverse(),
+    budgets: [],
     audit: [],
     inbox: [],
     receipts: [],

@@ -6,7 +6,7 @@ import { isTerminalJobState, isTerminalTaskState } from '../contract/states.js';
 import type { Cause } from '../contract/views.js';
 import { addUse, copyUsed, holdsCapacity, removeUse, type MutableUsed } from './capacity.js';
 import { DeadlineIndex } from './deadline-index.js';
-import type { Attempt, ChangeSet, Job, Task } from './entities.js';
+import type { Attempt, ChangeSet, Job, Task, UserBudget } from './entities.js';
 import { nameKey } from './names.js';
 import { PendingIndex, shapeOf } from './pending-index.js';
 import { activeCount, countTask, emptyTally, newTally, type JobTally, type MutableTally } from './tally.js';
@@ -40,6 +40,7 @@ export class ModelState implements ModelView {
   private readonly usedByWorker = new Map<string, MutableUsed>();
   private readonly jobsByName = new Map<string, string[]>();
   private readonly open = new Map<string, number>();
+  private readonly budgetRows = new Map<string, UserBudget>();
   private readonly receipts = new Map<string, unknown>();
   private readonly metaValues = new Map<string, number>();
   private readonly pending = new PendingIndex();
@@ -105,6 +106,14 @@ export class ModelState implements ModelView {
 
   openTasks(submittedBy: string): number {
     return this.open.get(submittedBy) ?? 0;
+  }
+
+  budget(user: string): UserBudget | undefined {
+    return this.budgetRows.get(user);
+  }
+
+  budgets(): Iterable<UserBudget> {
+    return this.budgetRows.values();
   }
 
   receipt(requestId: string): unknown {
@@ -208,6 +217,7 @@ export class ModelState implements ModelView {
     }
     this.refreshPending(touchedTasks);
     for (const id of touchedJobs) this.refreshJobDeadline(id);
+    for (const row of change.budgets) this.budgetRows.set(row.user, row);
     for (const { requestId, answer } of change.receipts) this.receipts.set(requestId, answer);
     for (const requestId of this.receipts.keys()) {
       if (this.receipts.size <= maxReceipts) break;

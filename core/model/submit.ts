@@ -1,7 +1,8 @@
 /** Submission of a job: names and existing jobs, children's rules, bounds, the rows of the job and its tasks. */
 import { jobLimits, type JobSpec } from '../contract/job-request.js';
-import { isTerminalJobState, type Band } from '../contract/states.js';
+import { isTerminalJobState } from '../contract/states.js';
 import { ok, refuse, type Result } from '../contract/errors.js';
+import { checkSubmittedBand } from './budgets.js';
 import { cancel } from './cancel.js';
 import type { Draft } from './draft.js';
 import type { Job, Task } from './entities.js';
@@ -51,6 +52,8 @@ export function submit(draft: Draft, submission: Submission): Result<Submitted> 
     if (decided !== null) return decided;
   }
 
+  const band = checkSubmittedBand(draft, spec, parent.value, submission);
+  if (!band.ok) return band;
   const submittedBy = parent.value?.submittedBy ?? submission.submittedBy;
   const replicasRight = spec.replicas >= 1 && spec.replicas <= jobLimits.maxReplicas;
   const tasks = replicasRight ? spec.replicas : 0;
@@ -84,7 +87,7 @@ export function submit(draft: Draft, submission: Submission): Result<Submitted> 
     depth: depthOf(id),
     name: name.value,
     state: replicasRight ? 'PENDING' : 'FAILED',
-    band: resolveBand(spec, parent.value),
+    band: band.value,
     submittedAtMs,
     rootSubmittedAtMs: parent.value?.rootSubmittedAtMs ?? submittedAtMs,
     startedAtMs: null,
@@ -163,10 +166,6 @@ function freeId(draft: Draft, user: string, parentId: string | null, name: strin
     id = jobIdOf(user, parentId, suffixedName(name, suffix, round));
   }
   return id;
-}
-
-function resolveBand(spec: JobSpec, parent: Job | null): Band {
-  return spec.priority === 'INHERIT' ? (parent?.band ?? 'INTERACTIVE') : spec.priority;
 }
 
 function insert(draft: Draft, job: Job, actor: string, nowMs: number): void {

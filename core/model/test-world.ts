@@ -4,7 +4,7 @@ import { isTerminalTaskState, taskStates } from '../contract/states.js';
 import type { Result } from '../contract/errors.js';
 import { holdsCapacity } from './capacity.js';
 import { Draft, ModelState } from './draft.js';
-import type { Attempt, ChangeSet, Job, Task } from './entities.js';
+import type { Attempt, ChangeSet, Job, Task, UserBudget } from './entities.js';
 import { nameKey } from './names.js';
 import { sameTally } from './tally.js';
 import {
@@ -67,6 +67,17 @@ export class World {
   nowMs = startMs;
   private uids = 0;
   private suffixes = 0;
+
+  /** `ann` may ask for every band. */
+  constructor() {
+    this.setBudget('ann', { allow: ['SYSTEM', 'PRODUCTION'] });
+    this.changes.pop();
+  }
+
+  setBudget(user: string, row: Partial<UserBudget>): void {
+    const base = { limit: 'default', maxBand: 'INTERACTIVE', allow: [], updatedAtMs: startMs } as const;
+    this.commit({ ...new Draft(this.state).changeSet(), budgets: [{ user, ...base, ...row }] });
+  }
 
   /** Runs transitions as one batch. */
   step<T>(work: (draft: Draft) => T): T {
@@ -187,6 +198,7 @@ export class World {
       jobs: warm,
       tasks: [...this.tasks.values()].filter((task) => ids.has(task.jobId)),
       attempts: [...this.attempts.values()].filter((attempt) => ids.has(attempt.jobId)),
+      budgets: [],
       audit: [],
       inbox: [],
       receipts: [],

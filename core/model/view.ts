@@ -1,5 +1,5 @@
 /** What transitions read: rows and the counts kept of them. `ModelState` holds them in memory, `Draft` lays changes over it. */
-import type { Attempt, Job, Task } from './entities.js';
+import type { Attempt, Job, Task, UserBudget } from './entities.js';
 import type { JobTally } from './tally.js';
 
 /** Keys of `meta`. */
@@ -54,6 +54,10 @@ export interface ModelView {
   used(workerId: string): UsedCapacity;
   /** Tasks that are not terminal, by the submitter of their job. */
   openTasks(submittedBy: string): number;
+  /** What was set for the user; undefined: the defaults apply. */
+  budget(user: string): UserBudget | undefined;
+  /** Every row there is, in no order. */
+  budgets(): Iterable<UserBudget>;
   /** The answer given to that request before; undefined when it is new. */
   receipt(requestId: string): unknown;
   meta(key: string): number | undefined;

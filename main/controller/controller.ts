@@ -2,6 +2,7 @@
  * The controller: takes commands and observations, lets core decide over the state in memory, commits what changed in one
  * transaction, and only then performs the effects. Rounds are started by events and by one timer for the next deadline.
  */
+import type { BudgetChange } from '../../core/contract/budgets.js';
 import { RefusalError, refusal, type FieldError, type Refusal } from '../../core/contract/errors.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
 import type { Counts, InboxItem } from '../../core/contract/views.js';
@@ -167,6 +168,10 @@ export class Controller {
 
   async retryJobs(jobIds: readonly string[], identity: Identity, requestId: string): Promise<TargetResult[]> {
     return (await this.enqueue({ kind: 'retry', requestId, user: identity.user, jobIds })) as TargetResult[];
+  }
+
+  async setBudget(user: string, change: BudgetChange, identity: Identity, requestId: string): Promise<void> {
+    await this.enqueue({ kind: 'budget', requestId, identity, user, change });
   }
 
   markInboxRead(ids: readonly number[] | null): { unread: number } {
@@ -371,11 +376,8 @@ export class Controller {
     this.views.committed(changes);
     const publisher = this.publisher;
     if (publisher === null) return;
-    if (
-      publisher.hasSubscribers('jobs') ||
-      publisher.hasSubscribers('job') ||
-      publisher.hasSubscribers('overview')
-    ) {
+    if (changes.attempts.length + changes.budgets.length > 0) publisher.budgetsChanged();
+    if ((['jobs', 'job', 'overview'] as const).some((topic) => publisher.hasSubscribers(topic))) {
       const changed = this.views.changed(changes, reasonsChanged, (jobId) => publisher.wants('job', jobId));
       if (changed.jobs.length + changed.touched.length > 0) publisher.changed({ ...changed, removed: [] });
     }

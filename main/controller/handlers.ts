@@ -1,8 +1,10 @@
 /** The contract's methods, answered from the controller's memory, the reader's thread and the backend. */
+import type { BudgetView } from '../../core/contract/budgets.js';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import { parseJobRequest, type JobSpec } from '../../core/contract/job-request.js';
 import { toCommandLine } from '../../core/contract/job-text.js';
 import type { HostStatus, MachineView, Overview } from '../../core/contract/views.js';
+import { checkSubmittedBand } from '../../core/model/budgets.js';
 import type { Backend } from '../backends/backend.js';
 import { mergedRead } from '../logs/merged.js';
 import { searchLog } from '../logs/search.js';
@@ -17,6 +19,8 @@ export interface HandlerParts {
   readonly status: () => HostStatus;
   readonly machines: () => readonly MachineView[];
   readonly overview: () => Promise<Overview>;
+  /** Of everybody with one or with something active, and of these users. */
+  readonly budgets: (users: readonly string[]) => BudgetView[];
   /** Begins the orderly end of the host. */
   readonly stop: (reason: string) => void;
   /** Sentences to show with a submission. */
@@ -38,6 +42,12 @@ export function createHandlers(parts: HandlerParts): Handlers {
     return found;
   }
 
+  function budgetOf(user: string): BudgetView {
+    const found = parts.budgets([user]).find((budget) => budget.user === user);
+    if (found === undefined) throw new Error(`no budget was made for ${user}`);
+    return found;
+  }
+
   function checked(request: unknown): JobSpec {
     const parsed = parseJobRequest(request);
     if (!parsed.ok) throw new RefusalError(parsed.refusal);
@@ -56,7 +66,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
       });
       return { ...answer, warnings: [...parts.warnings()] };
     },
-    'job.check'(params) {
+    'job.check'(params, identity) {
       const parsed = parseJobRequest(params.request);
       if (!parsed.ok) {
         return {
@@ -66,8 +76,16 @@ export function createHandlers(parts: HandlerParts): Handlers {
           commandLine: '',
         };
       }
-      const verdict = controller.check(parsed.value);
-      return { ...verdict, commandLine: toCommandLine(params.request).text };
+      const spec = parsed.value;
+      const commandLine = toCommandLine(params.request).text;
+      const parent = spec.parent === null ? undefined : controller.memory.findJob(spec.parent);
+      const submission = { user: identity.user, submittedBy: identity.user };
+      const band = checkSubmittedBand(controller.memory, spec, parent ?? null, submission);
+      if (!band.ok) {
+        const { fields, message } = band.refusal;
+        return { fields, verdict: 'INVALID', message, commandLine };
+      }
+      return { ...controller.check(spec), commandLine };
     },
     async 'job.list'(params) {
       const page = await reads.jobList(params.filter, params.sort, params.offset, params.limit);
@@ -127,6 +145,16 @@ export function createHandlers(parts: HandlerParts): Handlers {
     },
     'overview.get': () => parts.overview(),
     'machine.list': () => ({ machines: [...parts.machines()] }),
+    'budget.list': (_params, identity) => ({
+      me: identity.user,
+      mayManage: identity.mayManage === true,
+      budgets: parts.budgets([identity.user]),
+    }),
+    'budget.get': (params) => budgetOf(params.user),
+    async 'budget.set'(params, identity) {
+      await controller.setBudget(params.user, params.change, identity, params.requestId);
+      return budgetOf(params.user);
+    },
     async 'audit.list'(params) {
       return {
         events: [...(await reads.audit(params.entity ?? null, params.beforeId ?? null, params.limit))],

@@ -9,7 +9,9 @@ import { contractVersion } from '../../core/contract/api.js';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type { HostFrame } from '../../core/contract/protocol.js';
 import type { HostStatus, Overview } from '../../core/contract/views.js';
-import type { Backend } from '../backends/backend.js';
+import { scaledDefaultLimit } from '../../core/budget/default-limit.js';
+import { budgetViews } from '../../core/model/budgets.js';
+import type { Backend, WorkerObservation } from '../backends/backend.js';
 import { createWorkstationBackend } from '../backends/workstation/workstation-backend.js';
 import { prepareHome, type Home } from '../home.js';
 import { networkFileSystem } from '../machine/file-system.js';
@@ -160,12 +162,16 @@ export async function startHost(options: HostOptions): Promise<Host> {
       recent: [...(await reads.recentlyFinished(10))],
     });
 
+    const budgets = (users: readonly string[]) =>
+      budgetViews(controller.memory, defaultLimit(backend.observe()), users);
+
     const publisher = new Publisher(
       {
         counts: () => controller.views.counts(),
         summary: (jobId) => controller.views.summaryOf(jobId),
         status,
         overview,
+        budgets: () => budgets([user]),
         job: async (jobId) => {
           const live = controller.views.job(jobId);
           if (live !== null) return live;
@@ -216,12 +222,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
       status,
       machines,
       overview,
+      budgets,
       // The answer leaves before the host goes.
       stop: (reason) => setImmediate(() => void stop(reason)),
       warnings: () => (warning === null ? [] : [warning]),
     });
     const open: Host['openSession'] = (transport) =>
-      openSession({ handlers, publisher, identity: { user }, logger, ...transport });
+      openSession({ handlers, publisher, identity: { user, mayManage: true }, logger, ...transport });
 
     await controller.start();
     steps.push({ name: 'controller', dispose: () => controller.stop() });
@@ -259,4 +266,9 @@ function deadline(ms: number): { readonly reached: Promise<false>; cancel(): voi
     timer = setTimeout(() => resolve(false), ms);
   });
   return { reached, cancel: () => clearTimeout(timer) };
+}
+
+/** Of users without a limit of their own. */
+function defaultLimit(workers: readonly WorkerObservation[]): number {
+  return scaledDefaultLimit(workers.map((worker) => ({ ...worker, gpuCount: worker.gpus.length })));
 }

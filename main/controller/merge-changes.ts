@@ -5,6 +5,7 @@ export const noChanges: ChangeSet = {
   jobs: [],
   tasks: [],
   attempts: [],
+  budgets: [],
   audit: [],
   inbox: [],
   receipts: [],
@@ -16,6 +17,7 @@ export function mergeChanges(first: ChangeSet, second: ChangeSet): ChangeSet {
     jobs: lastOf(first.jobs, second.jobs, (job) => job.id),
     tasks: lastOf(first.tasks, second.tasks, (task) => task.id),
     attempts: lastOf(first.attempts, second.attempts, (attempt) => attempt.uid),
+    budgets: lastOf(first.budgets, second.budgets, (budget) => budget.user),
     audit: [...first.audit, ...second.audit],
     inbox: [...first.inbox, ...second.inbox],
     receipts: [...first.receipts, ...second.receipts],
@@ -41,6 +43,7 @@ export function isEmpty(changes: ChangeSet): boolean {
     changes.jobs.length === 0 &&
     changes.tasks.length === 0 &&
     changes.attempts.length === 0 &&
+    changes.budgets.length === 0 &&
     changes.audit.length === 0 &&
     changes.inbox.length === 0 &&
     changes.receipts.length === 0 &&

@@ -3,6 +3,7 @@
  * between them the last value of an entity wins. A client that falls too far behind gets a new snapshot instead.
  */
 import type { TopicDelta, TopicFilter, TopicName, TopicSnapshot } from '../../core/contract/api.js';
+import type { BudgetView } from '../../core/contract/budgets.js';
 import type { Refusal } from '../../core/contract/errors.js';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type { HostFrame } from '../../core/contract/protocol.js';
@@ -21,6 +22,7 @@ const minGapMs: Readonly<Record<TopicName, number>> = {
   job: 100,
   log: 100,
   overview: 500,
+  budgets: 500,
   inbox: 100,
   status: 500,
 };
@@ -36,6 +38,7 @@ export interface TopicSources {
   job(jobId: string): Promise<TopicSnapshot<'job'>>;
   log(attemptUid: string): Promise<TopicSnapshot<'log'>>;
   overview(): Promise<Overview>;
+  budgets(): readonly BudgetView[];
   unread(): Promise<number>;
   status(): HostStatus;
   /** Called when the first subscription to something begins and the last one ends. */
@@ -177,8 +180,14 @@ export class Publisher {
     }
   }
 
+  /** The default limit follows the machines. */
   machinesChanged(): void {
     for (const subscription of this.members('overview')) this.touch(subscription, 0);
+    this.budgetsChanged();
+  }
+
+  budgetsChanged(): void {
+    for (const subscription of this.members('budgets')) this.touch(subscription, 0);
   }
 
   inboxChanged(items: readonly InboxItem[]): void {
@@ -233,8 +242,9 @@ export class Publisher {
       }, waitMs);
       return;
     }
-    // The overview's delta is a whole overview, so both ways make the same value.
-    if (subscription.stale || subscription.topic === 'overview') void this.sendFull(subscription);
+    // The delta of these is the whole again, so both ways make the same value.
+    const whole = subscription.topic === 'overview' || subscription.topic === 'budgets';
+    if (subscription.stale || whole) void this.sendFull(subscription);
     else this.sendDelta(subscription);
   }
 
@@ -281,6 +291,8 @@ export class Publisher {
         return await this.sources.log(subscription.key);
       case 'overview':
         return await this.sources.overview();
+      case 'budgets':
+        return { budgets: [...this.sources.budgets()] } satisfies TopicSnapshot<'budgets'>;
       case 'inbox':
         return { unread: await this.sources.unread() } satisfies TopicSnapshot<'inbox'>;
       case 'status':
@@ -343,8 +355,9 @@ export class Publisher {
       case 'status':
         return this.sources.status();
       case 'overview':
+      case 'budgets':
       case 'inbox':
-        return null; // made elsewhere: they are read from the database
+        return null; // made elsewhere: sent whole, or read from the database
     }
   }
 

@@ -1,8 +1,10 @@
 /** One round's decisions, made by core over the state in memory. Nothing here performs an effect or writes to the database. */
+import type { BudgetChange } from '../../core/contract/budgets.js';
 import { ok, refusal, type Refusal, type Result } from '../../core/contract/errors.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
 import { isTerminalJobState } from '../../core/contract/states.js';
 import type { GpuView } from '../../core/contract/views.js';
+import { setBudget } from '../../core/model/budgets.js';
 import { Draft, type ModelState } from '../../core/model/draft.js';
 import type { ChangeSet } from '../../core/model/entities.js';
 import {
@@ -18,6 +20,7 @@ import {
 import { schedule, snapshotOf, type SchedulingWorker } from '../../core/scheduling/schedule.js';
 import type { AttemptObservation, WorkerObservation } from '../backends/backend.js';
 import type { PortRange } from './ports.js';
+import type { Identity } from './session.js';
 
 export type Command =
   | {
@@ -26,6 +29,13 @@ export type Command =
       readonly user: string;
       readonly spec: JobSpec;
       readonly retryOf: string | null;
+    }
+  | {
+      readonly kind: 'budget';
+      readonly requestId: string;
+      readonly identity: Identity;
+      readonly user: string;
+      readonly change: BudgetChange;
     }
   | {
       readonly kind: 'stop' | 'retry';
@@ -88,20 +98,32 @@ export function decideBatch(
 function carryOut(draft: Draft, command: Command, nowMs: number, random: RandomText): Result<unknown> {
   const before = draft.receipt(command.requestId);
   if (before !== undefined) return ok(before);
-  const answer =
-    command.kind === 'submit'
-      ? submit(draft, {
-          spec: command.spec,
-          user: command.user,
-          submittedBy: command.user,
-          nowMs,
-          suffix: random.suffix(),
-          retryOf: command.retryOf,
-        })
-      : ok(command.jobIds.map((id) => target(draft, command, id, nowMs, random)));
+  const answer = answerTo(draft, command, nowMs, random);
   // A refusal is not kept: the same request may succeed later.
   if (answer.ok) draft.putReceipt(command.requestId, nowMs, answer.value);
   return answer;
+}
+
+function answerTo(draft: Draft, command: Command, nowMs: number, random: RandomText): Result<unknown> {
+  switch (command.kind) {
+    case 'submit':
+      return submit(draft, {
+        spec: command.spec,
+        user: command.user,
+        submittedBy: command.user,
+        nowMs,
+        suffix: random.suffix(),
+        retryOf: command.retryOf,
+      });
+    case 'budget': {
+      const { user, change, identity } = command;
+      const mayManage = identity.mayManage === true;
+      return setBudget(draft, { user, change, actor: identity.user, mayManage, nowMs });
+    }
+    case 'stop':
+    case 'retry':
+      return ok(command.jobIds.map((id) => target(draft, command, id, nowMs, random)));
+  }
 }
 
 function target(

@@ -18,6 +18,8 @@ import type { Publisher, SubscriptionHandle } from './publisher.js';
 /** Who speaks; the local socket's peer is the folder's owner, since nobody else may open it. */
 export interface Identity {
   readonly user: string;
+  /** Administers the cluster, and so may set budgets; absent is no. */
+  readonly mayManage?: boolean;
 }
 
 export type Handlers = {

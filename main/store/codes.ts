@@ -7,6 +7,7 @@ import {
   type JobState,
   type TaskState,
 } from '../../core/contract/states.js';
+import { upperBandSchema, type UpperBand } from '../../core/contract/budgets.js';
 import { causeSchema, type Cause } from '../../core/contract/views.js';
 
 export const stateNumbers = {
@@ -91,5 +92,11 @@ export function causeOf(code: string | null, message: string | null): Cause | nu
 export function warningsOf(text: string): Cause[] {
   const known = causeSchema.array().safeParse(JSON.parse(text));
   if (!known.success) throw unknownValue('warnings', text, 'codes of the contract, each with its message');
+  return known.data;
+}
+
+export function allowedBandsOf(text: string): UpperBand[] {
+  const known = upperBandSchema.array().safeParse(JSON.parse(text));
+  if (!known.success) throw unknownValue('rights to bands', text, 'a list of SYSTEM and PRODUCTION');
   return known.data;
 }

@@ -4,7 +4,16 @@ import type { Job } from '../../core/model/entities.js';
 import { jobStateOf } from './codes.js';
 import type { Connection } from './connection.js';
 import { createCounter } from './counts.js';
-import { attemptOf, jobOf, taskOf, type AttemptRow, type JobRow, type TaskRow } from './rows.js';
+import {
+  attemptOf,
+  budgetOf,
+  jobOf,
+  taskOf,
+  type AttemptRow,
+  type BudgetRow,
+  type JobRow,
+  type TaskRow,
+} from './rows.js';
 import type { LiveState, Receipt, TreeState } from './types.js';
 
 /** How long answers to commands are kept in the controller's memory. */
@@ -68,6 +77,7 @@ export function createLoader(connection: Connection): Loader {
     'find receipt',
     'SELECT request_id, at_ms, answer FROM receipts WHERE request_id = ?',
   );
+  const budgets = connection.prepare<BudgetRow>('load budgets', 'SELECT * FROM user_budgets');
   const meta = connection.prepare<{ key: string; value: number }>('load meta', 'SELECT key, value FROM meta');
   const job = connection.prepare<{ state: number; root_id: string }>(
     'find job',
@@ -96,6 +106,7 @@ export function createLoader(connection: Connection): Loader {
     live: (nowMs) =>
       connection.read('Loading the live jobs', () => ({
         ...treeState(liveTrees),
+        budgets: budgets.all().map(budgetOf),
         receipts: receipts.all(nowMs - receiptAgeMs).map(receiptOf),
         meta: Object.fromEntries(meta.all().map((row) => [row.key, row.value])),
         counts: count(nowMs),

@@ -1,8 +1,16 @@
 /** Rows as SQLite gives them, and the records made of them: the boundary where stored text becomes typed values again. */
 import type { JobSpec } from '../../core/contract/job-request.js';
-import type { Attempt, Job, Task } from '../../core/model/entities.js';
+import type { Attempt, Job, Task, UserBudget } from '../../core/model/entities.js';
 import type { SummaryHead } from '../../core/model/summary.js';
-import { attemptStateOf, bandOf, causeOf, jobStateOf, taskStateOf, warningsOf } from './codes.js';
+import {
+  allowedBandsOf,
+  attemptStateOf,
+  bandOf,
+  causeOf,
+  jobStateOf,
+  taskStateOf,
+  warningsOf,
+} from './codes.js';
 
 export interface HeadRow {
   readonly id: string;
@@ -178,5 +186,25 @@ export function attemptOf(row: AttemptRow): Attempt {
     ports: row.ports === null ? {} : (JSON.parse(row.ports) as Record<string, number>),
     peakMemoryBytes: row.peak_memory_bytes,
     pid: row.pid,
+  };
+}
+
+export interface BudgetRow {
+  readonly user_id: string;
+  readonly budget_limit: number | null;
+  readonly max_band: number;
+  readonly allowed_bands: string | null;
+  readonly updated_at_ms: number;
+}
+
+/** As the original stores it, 0 is no limit. */
+export function budgetOf(row: BudgetRow): UserBudget {
+  const limit = row.budget_limit;
+  return {
+    user: row.user_id,
+    limit: limit === null ? 'default' : limit === 0 ? 'unlimited' : limit,
+    maxBand: bandOf(row.max_band),
+    allow: row.allowed_bands === null ? [] : allowedBandsOf(row.allowed_bands),
+    updatedAtMs: row.updated_at_ms,
   };
 }

@@ -12,7 +12,7 @@ import type {
   JobSummary,
   TaskView,
 } from '../../core/contract/views.js';
-import type { Attempt, ChangeSet, Job, Task } from '../../core/model/entities.js';
+import type { Attempt, ChangeSet, Job, Task, UserBudget } from '../../core/model/entities.js';
 
 /** Where the store tells of slow statements, migrations and backups. */
 export interface StoreLog {
@@ -44,6 +44,8 @@ export interface TreeState {
 
 /** What a controller starts from. */
 export interface LiveState extends TreeState {
+  /** Every row there is. */
+  readonly budgets: readonly UserBudget[];
   /** Of the last hour. */
   readonly receipts: readonly Receipt[];
   readonly meta: Readonly<Record<string, number>>;

@@ -55,6 +55,12 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT(job_id, task_index, number) DO NOTHING`,
   );
+  const budgetSet = connection.prepare(
+    'set budget',
+    `INSERT INTO user_budgets(user_id, budget_limit, max_band, allowed_bands, updated_at_ms) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT(user_id) DO UPDATE SET budget_limit = excluded.budget_limit, max_band = excluded.max_band,
+       allowed_bands = excluded.allowed_bands, updated_at_ms = excluded.updated_at_ms`,
+  );
   const auditInsert = connection.prepare(
     'insert audit',
     'INSERT INTO audit(at_ms, actor, action, entity, detail) VALUES (?, ?, ?, ?, ?)',
@@ -188,6 +194,11 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
       for (const job of changes.jobs) writeJob(job);
       for (const task of changes.tasks) writeTask(task);
       for (const attempt of changes.attempts) writeAttempt(attempt);
+      for (const { user, limit, maxBand, allow, updatedAtMs } of changes.budgets) {
+        const stored = limit === 'default' ? null : limit === 'unlimited' ? 0 : limit;
+        const rights = allow.length === 0 ? null : JSON.stringify(allow);
+        budgetSet.run(user, stored, bandNumber(maxBand), rights, updatedAtMs);
+      }
       for (const entry of changes.audit) {
         auditInsert.run(entry.atMs, entry.actor, entry.action, entry.entity, recordText(entry.detail));
       }
@@ -219,6 +230,7 @@ function isEmpty(changes: ChangeSet): boolean {
     changes.jobs,
     changes.tasks,
     changes.attempts,
+    changes.budgets,
     changes.audit,
     changes.inbox,
     changes.receipts,

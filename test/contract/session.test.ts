@@ -65,6 +65,7 @@ function connect(overrides: Partial<Handlers> = {}) {
     job: () => Promise.reject(new RefusalError(refusal('NOT_FOUND', 'There is no job /ada/none.'))),
     log: () => Promise.resolve({ outSize: 0, errSize: 0, complete: false }),
     overview: () => Promise.resolve({ machines: [], counts, running: [], waiting: [], recent: [] }),
+    budgets: () => [],
     unread: () => Promise.resolve(0),
     status: () => status,
     interest: (kind, key, wanted) => interests.push(`${kind} ${key} ${wanted}`),

@@ -4,6 +4,7 @@ import { RefusalError, refusal } from '../../core/contract/errors.js';
 import { parseJobRequest } from '../../core/contract/job-request.js';
 import { bands, isTerminalJobState } from '../../core/contract/states.js';
 import type { JobSummary, Overview } from '../../core/contract/views.js';
+import { fakeBandError, fakeBudgetOf, setFakeBudget } from './fake-budgets.js';
 import { fakeCauses, fakeSpec, fakeSummary, fakeUser } from './fake-data.js';
 import type { FakeHost } from './fake-host.js';
 
@@ -58,6 +59,15 @@ export function runMethod(host: FakeHost, method: MethodName, input: unknown): u
           fields: spec.refusal.fields,
           verdict: 'INVALID' as const,
           message: spec.refusal.message,
+          commandLine: '',
+        };
+      }
+      const band = fakeBandError(host.budgets, spec.value.priority);
+      if (band !== null) {
+        return {
+          fields: [band],
+          verdict: 'INVALID' as const,
+          message: `${fakeUser} may not submit to ${spec.value.priority}.`,
           commandLine: '',
         };
       }
@@ -128,6 +138,15 @@ export function runMethod(host: FakeHost, method: MethodName, input: unknown): u
     },
     'overview.get': () => overviewOf(host),
     'machine.list': () => ({ machines: host.machines }),
+    'budget.list': () => ({ me: fakeUser, mayManage: host.budgets.mayManage, budgets: host.budgets.rows }),
+    'budget.get': (params) => fakeBudgetOf(host.budgets, params.user),
+    'budget.set': (params) => {
+      const row = once(host, params.requestId, () => setFakeBudget(host.budgets, params));
+      queueMicrotask(() => {
+        host.tell('budgets', () => ({ budgets: host.budgets.rows }));
+      });
+      return row;
+    },
     'audit.list': () => ({ events: [] }),
     'inbox.list': (params) => ({
       items: host.inbox

@@ -27,6 +27,7 @@ import type {
   MachineView,
   TaskView,
 } from '../../core/contract/views.js';
+import { fakeBudgets } from './fake-budgets.js';
 import { fakeChildren, fakeJobs, fakeMachine, fakeTasks, fakeUser } from './fake-data.js';
 import { joined, overviewOf, runMethod } from './fake-handlers.js';
 
@@ -64,6 +65,7 @@ export class FakeHost {
   readonly specs = new Map<string, JobSpec>();
   readonly logs = new Map<string, FakeLog>();
   readonly inbox: InboxItem[] = [];
+  readonly budgets = fakeBudgets();
   /** Every call that arrived, in order. */
   readonly calls: { readonly method: MethodName; readonly params: unknown }[] = [];
   readonly savedLogs: string[] = [];
@@ -355,18 +357,19 @@ export class FakeHost {
     port.frame({ kind: 'snapshot', id, value: this.snapshot(topic, record) });
   }
 
+  private jobSnapshot = (id: string) => ({ summary: this.jobs.get(id), tasks: this.tasksOf(id) });
   private snapshot(topic: TopicName, filter: Readonly<Record<string, unknown>>): unknown {
     switch (topic) {
       case 'jobs':
         return { counts: this.counts() };
-      case 'job': {
-        const id = String(filter['jobId']);
-        return { summary: this.jobs.get(id), tasks: this.tasksOf(id) };
-      }
+      case 'job':
+        return this.jobSnapshot(String(filter['jobId']));
       case 'log':
         return this.logSize(String(filter['attemptUid']));
       case 'overview':
         return overviewOf(this);
+      case 'budgets':
+        return { budgets: this.budgets.rows };
       case 'inbox':
         return { unread: this.unread() };
       case 'status':

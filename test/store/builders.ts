@@ -107,7 +107,17 @@ export function makeAttempt(task: Task, number = 0, part: Partial<Attempt> = {})
 }
 
 export function changes(part: Partial<ChangeSet>): ChangeSet {
-  return { jobs: [], tasks: [], attempts: [], audit: [], inbox: [], receipts: [], meta: {}, ...part };
+  return {
+    jobs: [],
+    tasks: [],
+    attempts: [],
+    budgets: [],
+    audit: [],
+    inbox: [],
+    receipts: [],
+    meta: {},
+    ...part,
+  };
 }
 
 export interface Folder {
@@ -190,6 +200,7 @@ export function together(sets: readonly ChangeSet[]): ChangeSet {
     jobs: sets.flatMap((set) => set.jobs),
     tasks: sets.flatMap((set) => set.tasks),
     attempts: sets.flatMap((set) => set.attempts),
+    budgets: sets.flatMap((set) => set.budgets),
     audit: sets.flatMap((set) => set.audit),
     inbox: sets.flatMap((set) => set.inbox),
     receipts: sets.flatMap((set) => set.receipts),

@@ -119,6 +119,7 @@ describe('a database of version 1', () => {
     });
     expect(live.tasks[0]?.waiting).toEqual({ code: 'WAITS_FOR_CAPACITY', message: 'It waits for 2 GPUs.' });
     expect(live.meta).toEqual({ nextInsertion: 2 });
+    expect(live.budgets).toEqual([]);
     expect(live.counts).toEqual({ running: 0, waiting: 1, finished: 1, failedUnseen: 1 });
     expect(live.receipts).toEqual([
       { requestId: 'request-1', atMs: startMs + 1, answer: { jobId: version1Content.finished } },

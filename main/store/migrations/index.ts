@@ -1,6 +1,7 @@
 /** Every step of the schema in order. A new one is appended; a released one never changes. */
 import { initial } from './001-initial.js';
 import { attemptWarnings } from './002-attempt-warnings.js';
+import { userBudgets } from './003-user-budgets.js';
 import type { Migration } from './migration.js';
 
-export const migrations: readonly Migration[] = [initial, attemptWarnings];
+export const migrations: readonly Migration[] = [initial, attemptWarnings, userBudgets];

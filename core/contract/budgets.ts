@@ -1,0 +1,57 @@
+/** Budgets as they cross a boundary. Limits and spend are in the value of resources: 1000 a GPU, 1 a GiB of memory, 5 a core. */
+import { z } from 'zod';
+import { bandSchema } from './states.js';
+
+/** The bands a right must be granted for. */
+export const upperBands = ['SYSTEM', 'PRODUCTION'] as const;
+export const upperBandSchema = z.enum(upperBands);
+export type UpperBand = z.infer<typeof upperBandSchema>;
+
+const maxLimit = 1_000_000_000;
+const limitExpected = `a whole number from 1 to ${maxLimit}, or unlimited`;
+const limit = z
+  .number({ error: limitExpected })
+  .int({ error: limitExpected })
+  .min(1, { error: limitExpected })
+  .max(maxLimit, { error: limitExpected });
+
+/** A limit in force. No limit is a word, so that no number has to mean it. */
+export const budgetLimitSchema = z.union([limit, z.literal('unlimited')], { error: limitExpected });
+export type BudgetLimitView = z.infer<typeof budgetLimitSchema>;
+
+export const spendSchema = z.strictObject({
+  gpus: z.number(),
+  memory: z.number(),
+  processors: z.number(),
+  total: z.number(),
+});
+export type SpendView = z.infer<typeof spendSchema>;
+
+export const budgetViewSchema = z.strictObject({
+  user: z.string(),
+  /** False: nothing was ever set for the user, the defaults apply. */
+  isSet: z.boolean(),
+  limit: budgetLimitSchema,
+  /** The limit is the cluster's default, which follows the machines there are. */
+  limitIsDefault: z.boolean(),
+  /** Best band that may be asked for without a right. */
+  maxBand: bandSchema,
+  /** Rights to the upper bands; they hold whatever `maxBand` says. */
+  allow: z.array(upperBandSchema),
+  /** Value of what is active now and was not asked for as BATCH. */
+  spend: spendSchema,
+  overLimit: z.boolean(),
+  updatedAtMs: z.number().int().nullable(),
+});
+export type BudgetView = z.infer<typeof budgetViewSchema>;
+
+/** What to change; what is absent stays. */
+export const budgetChangeSchema = z.strictObject({
+  limit: z
+    .union([limit, z.enum(['unlimited', 'default'])], { error: `${limitExpected}, or default` })
+    .optional(),
+  maxBand: bandSchema.optional(),
+  allow: z.array(upperBandSchema).default([]),
+  disallow: z.array(upperBandSchema).default([]),
+});
+export type BudgetChange = z.output<typeof budgetChangeSchema>;
