@@ -2,6 +2,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import { appVersion } from '../version.js';
+import { addBudgetCommands } from './commands/budget.js';
 import { listCommand, type ListOptions } from './commands/list.js';
 import { machineListCommand, shutdownCommand, statusCommand } from './commands/host.js';
 import { logsCommand, type LogsOptions } from './commands/logs.js';
@@ -79,6 +80,9 @@ function createProgram(context: Context, act: Act, print: (text: string) => void
     .command('list')
     .description('list machines with what is free on them')
     .action(act(() => machineListCommand(context)));
+  addBudgetCommands(program, context, act);
+  // As the original's users type it.
+  addBudgetCommands(program.command('user', { hidden: true }), context, act);
   program
     .command('status')
     .description('tell which host is live and how it is; exit code 1 when there is none')
