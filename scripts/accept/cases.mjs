@@ -1,4 +1,4 @@
-/** Runs acceptance lines one after the other on one data folder of their own, and counts. */
+/** Runs acceptance lines one after the other on one data folder of their own, long ones beside them on another, and counts. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,61 +13,92 @@ import { endAllCommands, runCommand } from './commands.mjs';
  *   env: NodeJS.ProcessEnv,
  *   run: (line: string, options?: import('./commands.mjs').CommandOptions) => Promise<Ran>,
  *   irisctl: (line: string, options?: import('./commands.mjs').CommandOptions) => Promise<Ran>,
+ *   say: (line: string) => void,
  *   ok: (what: string, holds: boolean, seen?: unknown) => void,
  * }} Stage What a line is given: commands to type, and `ok` for each thing that stands behind them.
  */
-/** @typedef {{name: string, run: (stage: Stage) => Promise<void>}} Case */
+/** @typedef {{name: string, apart?: boolean, run: (stage: Stage) => Promise<void>}} Case `apart`: it waits most of its time, on a folder of its own. */
+/** @typedef {{passed: number, failed: number, failures: string[]}} Counts */
 
 /** @param {readonly Case[]} cases @returns {Promise<number>} the exit code */
 export async function runCases(cases) {
-  const counts = { passed: 0, failed: 0 };
-  // Short, so that a socket path in it is never too long.
-  const home = mkdtempSync(join(tmpdir(), 'iris-accept-'));
-  const env = cleanEnv(home);
-  /** @type {string[]} */
-  const failures = [];
+  /** @type {Counts} */
+  const counts = { passed: 0, failed: 0, failures: [] };
+  const places = [makePlace()];
+  const [place] = places;
   const cutShort = () => {
     endAllCommands();
-    void tidy(home, env).then(() => process.exit(1));
+    void Promise.all(places.map(tidy)).then(() => process.exit(1));
   };
   process.once('SIGINT', cutShort);
   process.once('SIGTERM', cutShort);
   try {
-    for (const one of cases) {
-      console.log(`\n# ${one.name}`);
-      const stage = createStage(one.name, home, env, counts, failures);
-      try {
-        await one.run(stage);
-      } catch (error) {
-        stage.ok('ran to its end', false, error instanceof Error ? error.stack : error);
-      }
-    }
+    const apart = cases.filter((one) => one.apart).map((one) => runApart(one, counts, places));
+    for (const one of cases)
+      if (!one.apart) await runOne(one, place, counts, (line) => console.log(line), {});
+    for (const lines of apart) for (const line of await lines) console.log(line);
   } finally {
-    await tidy(home, env);
+    await Promise.all(places.map(tidy));
   }
   console.log('');
-  for (const failure of failures) console.log(`FAILED  ${failure}`);
+  for (const failure of counts.failures) console.log(`FAILED  ${failure}`);
   console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped`);
   return counts.failed > 0 ? 1 : 0;
 }
 
-/** @param {string} name @param {string} home @param {NodeJS.ProcessEnv} env @param {{passed: number, failed: number}} counts @param {string[]} failures @returns {Stage} */
-function createStage(name, home, env, counts, failures) {
-  const run = (/** @type {string} */ line, options = {}) => runCommand(line, { cwd: root, env, ...options });
+/** What it says is kept until it is over: two lines' output would mix. @param {Case} one @param {Counts} counts @param {Place[]} places */
+async function runApart(one, counts, places) {
+  const place = makePlace();
+  places.push(place);
+  /** @type {string[]} */
+  const lines = [];
+  await runOne(one, place, counts, (line) => lines.push(line), { quiet: true });
+  return lines;
+}
+
+/** @typedef {{home: string, env: NodeJS.ProcessEnv}} Place */
+
+/** @returns {Place} */
+function makePlace() {
+  // Short, so that a socket path in it is never too long.
+  const home = mkdtempSync(join(tmpdir(), 'iris-accept-'));
+  return { home, env: cleanEnv(home) };
+}
+
+/** @param {Case} one @param {Place | undefined} place @param {Counts} counts @param {(line: string) => void} say @param {{quiet?: boolean}} usual */
+async function runOne(one, place, counts, say, usual) {
+  if (place === undefined) throw new Error('no folder was made');
+  say(`\n# ${one.name}`);
+  const stage = createStage(one.name, place, counts, say, usual);
+  try {
+    await one.run(stage);
+  } catch (error) {
+    stage.ok('ran to its end', false, error instanceof Error ? error.stack : error);
+  }
+}
+
+/** @param {string} name @param {Place} place @param {Counts} counts @param {(line: string) => void} say @param {{quiet?: boolean}} usual @returns {Stage} */
+function createStage(name, { home, env }, counts, say, usual) {
+  /** @param {string} line @param {import('./commands.mjs').CommandOptions} [options] */
+  const run = (line, options = {}) => {
+    if (usual.quiet === true && options.quiet !== true) say(`$ ${options.shownAs ?? line}`);
+    return runCommand(line, { cwd: root, env, ...options, ...usual });
+  };
   return {
     home,
     env,
     run,
+    say: (line) => say(`  ${line}`),
     irisctl: (line, options) =>
       run(`npm run -s irisctl -- ${line}`, { shownAs: `irisctl ${line}`, ...options }),
     ok(what, holds, seen) {
       if (holds) counts.passed += 1;
       else counts.failed += 1;
-      console.log(`  ${holds ? 'ok' : 'FAILED'}  ${what}`);
+      say(`  ${holds ? 'ok' : 'FAILED'}  ${what}`);
       if (holds) return;
       if (seen !== undefined)
-        console.log(`          seen: ${typeof seen === 'string' ? seen : JSON.stringify(seen)}`);
-      failures.push(`${name}: ${what}`);
+        say(`          seen: ${typeof seen === 'string' ? seen : JSON.stringify(seen)}`);
+      counts.failures.push(`${name}: ${what}`);
     },
   };
 }
@@ -89,8 +120,8 @@ function cleanEnv(home) {
   return env;
 }
 
-/** Stops what still runs and the host, then removes the folder. @param {string} home @param {NodeJS.ProcessEnv} env */
-async function tidy(home, env) {
+/** Stops what still runs and the host, then removes the folder. @param {Place} place */
+async function tidy({ home, env }) {
   const quiet = { cwd: root, env, quiet: true, timeoutMs: 60_000 };
   const list = await runCommand('npm run -s irisctl -- job list --json --state pending,running', quiet);
   try {
