@@ -157,7 +157,7 @@ export function formatAge(ms: number): string {
   return `${Math.floor(days / 365)}y`;
 }
 
-const exact = new Intl.DateTimeFormat('en-GB', {
+const exactParts: Intl.DateTimeFormatOptions = {
   weekday: 'short',
   day: 'numeric',
   month: 'short',
@@ -165,9 +165,13 @@ const exact = new Intl.DateTimeFormat('en-GB', {
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
-});
+  timeZoneName: 'short',
+};
+const exact = new Intl.DateTimeFormat('en-GB', exactParts);
 
-/** Local date and time to the second, for the hover of a relative time. */
-export function formatExactTime(atMs: number): string {
-  return exact.format(atMs);
+/** Local date and time to the second with the zone, as one hour a year comes twice; for the hover of a relative time. */
+export function formatExactTime(atMs: number, timeZone?: string): string {
+  const format =
+    timeZone === undefined ? exact : new Intl.DateTimeFormat('en-GB', { ...exactParts, timeZone });
+  return format.format(atMs);
 }

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { formatDuration } from '../../core/formats/durations.js';
+import { formatAge, formatExactTime } from './common.js';
+
+describe('the hour that comes twice when summer time ends', () => {
+  it.each([
+    ['Europe/Berlin', Date.UTC(2026, 9, 25, 0, 30), 'Sun, 25 Oct 2026, 02:30:00 CEST', /02:30:00 CET$/],
+    [
+      'Australia/Sydney',
+      Date.UTC(2026, 3, 4, 15, 30),
+      'Sun, 5 Apr 2026, 02:30:00 GMT+11',
+      /02:30:00 GMT\+10$/,
+    ],
+  ])('in %s is told apart by its zone, and what lies between is an hour', (zone, firstMs, first, second) => {
+    const secondMs = firstMs + 3_600_000;
+    expect(formatExactTime(firstMs, zone)).toBe(first);
+    expect(formatExactTime(secondMs, zone)).toMatch(second);
+    expect(formatAge(secondMs - firstMs)).toBe('1h');
+    expect(formatDuration(secondMs - firstMs)).toBe('1h 00m');
+  });
+
+  it.each([
+    ['Europe/Berlin', Date.UTC(2026, 2, 29, 0, 59, 59), '01:59:59 CET', '03:00:00 CEST'],
+    ['Australia/Sydney', Date.UTC(2026, 9, 3, 15, 59, 59), '01:59:59 GMT+10', '03:00:00 GMT+11'],
+  ])('and in %s the hour that is left out takes a second', (zone, beforeMs, before, after) => {
+    expect(formatExactTime(beforeMs, zone)).toContain(before);
+    expect(formatExactTime(beforeMs + 1000, zone)).toContain(after);
+  });
+});
+
+it('an age of a time that lies ahead, after a clock set back, is no age', () => {
+  expect(formatAge(-120_000)).toBe(formatAge(0));
+});
