@@ -7,40 +7,27 @@ import type { Decision, Eviction, Placed, Unschedulable, WaitCode, WaitingJob } 
 import { gateOf, neverReason, nextGateMs, withinQuota, type UserUse } from './gates.js';
 import { bandsInOrder, cursorsOf, headOf, nextJob, type Cursor } from './order.js';
 import { findGroup, findMachine } from './placement.js';
-import { VictimSearch, type Plan } from './preemption.js';
+import type { PassMemory } from './pass-memory.js';
+import type { Plan } from './preemption.js';
 import { placeClaims } from './provisional.js';
 import type { JobEntry, UserEntry } from './queue.js';
 import { mayBackfill, reserve, type Reserved } from './reservations.js';
 import type { Rules } from './rules.js';
 import { isCandidate } from './shape.js';
-import { Victims } from './victims.js';
+import type { Victims } from './victims.js';
 import { withdrawNeedless } from './withdraw.js';
-import { Working } from './working.js';
+import type { Working } from './working.js';
 
 const batch = bandRank('BATCH');
 /** Units of a band that are tried for its reservation in one pass. */
 const maxReserveTries = 2;
 const unused: UserUse = { tasks: 0, cpu: 0, memory: 0, gpus: 0 };
 
-/** Arrays and lists of a pass, kept for the next one. What is in them between passes means nothing. */
-export class PassMemory {
-  readonly working: Working;
-  readonly victims: Victims;
-  readonly search: VictimSearch;
-  passes = 0;
-
-  constructor(readonly cluster: Cluster) {
-    this.working = new Working(cluster.table);
-    this.victims = new Victims(cluster, this.working);
-    this.search = new VictimSearch(this.working, this.victims);
-  }
-}
-
 export class Pass {
-  readonly cluster: Cluster;
-  readonly working: Working;
-  readonly placed: Placed[] = [];
-  readonly released: string[] = [];
+  private readonly cluster: Cluster;
+  private readonly working: Working;
+  private readonly placed: Placed[] = [];
+  private readonly released: string[] = [];
   private readonly victims: Victims;
   private readonly evictions: Eviction[] = [];
   private readonly waiting: WaitingJob[] = [];
@@ -54,8 +41,8 @@ export class Pass {
 
   constructor(
     private readonly memory: PassMemory,
-    readonly nowMs: number,
-    readonly rules: Rules,
+    private readonly nowMs: number,
+    private readonly rules: Rules,
   ) {
     this.cluster = memory.cluster;
     this.working = memory.working;
@@ -67,11 +54,13 @@ export class Pass {
   run(): Decision {
     this.working.start(this.cluster.table, this.cluster.holdings, this.rules);
     this.victims.start(this.number, this.nowMs, this.rules);
+    const { cluster, working, placed, released } = this;
+    const claims = { cluster, working, placed, released, elsewhere: true, byIndex: false };
     for (const band of bandsInOrder) {
-      placeClaims(this, band);
+      placeClaims(claims, band);
       this.runBand(band);
     }
-    const withdrawn = withdrawNeedless(this.cluster.holdings, this.working);
+    const withdrawn = withdrawNeedless(cluster.holdings, working);
     this.wakeAtMs = Math.min(this.wakeAtMs, this.victims.nextEligibleMs);
     return {
       placed: this.placed,
@@ -133,6 +122,12 @@ export class Pass {
         cursor.taskAt += tasks;
         return true;
       }
+      if (code === 'leaving') {
+        // Room is on its way for this one; the next may find some as well.
+        this.wait(entry, code, tasks);
+        cursor.taskAt += tasks;
+        return true;
+      }
       this.wait(entry, code, indexes.length - cursor.taskAt);
       nextJob(cursor);
     }
@@ -173,6 +168,11 @@ export class Pass {
   }
 
   private wait(entry: JobEntry, code: WaitCode, count: number): void {
+    const last = this.waiting.at(-1);
+    if (last?.jobId === entry.job.id && last.code === code) {
+      this.waiting[this.waiting.length - 1] = { ...last, count: last.count + count };
+      return;
+    }
     this.waiting.push({ jobId: entry.job.id, code, count });
   }
 
@@ -181,7 +181,7 @@ export class Pass {
     const { shape } = entry;
     const worker = findMachine(shape, this.working);
     if (worker >= 0) {
-      this.start(entry, index, worker, band, false, null);
+      this.start(entry, index, worker, band, null);
       return null;
     }
     const rank = bandRank(band);
@@ -191,7 +191,7 @@ export class Pass {
         (candidate) => isCandidate(shape, candidate) && this.working.fitsNow(shape, candidate),
       );
       if (there === undefined) continue;
-      this.start(entry, index, there, band, false, rank > reserved.band ? reserved.jobId : null);
+      this.start(entry, index, there, band, rank > reserved.band ? reserved.jobId : null);
       return null;
     }
     return this.makeRoom(entry, 1, band, () => this.memory.search.forTask(entry, rank), [index]);
@@ -202,8 +202,7 @@ export class Pass {
     const size = indexes.length;
     const workers = findGroup(shape, size, this.working);
     if (workers !== null) {
-      for (const [at, worker] of workers.entries())
-        this.start(entry, indexes[at] ?? 0, worker, band, false, null);
+      for (const [at, worker] of workers.entries()) this.start(entry, indexes[at] ?? 0, worker, band, null);
       return null;
     }
     const rank = bandRank(band);
@@ -280,30 +279,28 @@ export class Pass {
         .filter((member) => entry.job.gangBy !== null || member.worker === worker)
         .map(({ attempt }) => attempt.uid)
         .sort();
-      this.record(entry, indexes[at] ?? 0, worker, band, devices, waitsFor, false, null);
+      this.record(entry, indexes[at] ?? 0, worker, band, devices, waitsFor, null);
     }
   }
 
-  start(
+  private start(
     entry: JobEntry,
     index: number,
     worker: number,
     band: Band,
-    hadClaim: boolean,
     evictableBy: string | null,
   ): void {
     const devices = this.working.take(entry.shape, worker);
-    this.record(entry, index, worker, band, devices, [], hadClaim, evictableBy);
+    this.record(entry, index, worker, band, devices, [], evictableBy);
   }
 
-  record(
+  private record(
     entry: JobEntry,
     index: number,
     worker: number,
     band: Band,
     devices: readonly string[],
     waitsFor: readonly string[],
-    hadClaim: boolean,
     evictableBy: string | null,
   ): void {
     const { job, user } = entry;
@@ -317,7 +314,7 @@ export class Pass {
       workerId,
       devices,
       waitsFor,
-      hadClaim,
+      hadClaim: false,
       evictableBy,
     });
     entry.placed += 1;

@@ -2,11 +2,24 @@
 import { bandRank, type Band } from '../contract/states.js';
 import { compareTexts } from '../model/sorted-list.js';
 import type { Claim } from './inputs.js';
-import type { Pass } from './pass.js';
+import { taskIdOf } from '../model/names.js';
+import type { Cluster } from './cluster.js';
+import type { Placed } from './decision.js';
+import type { Working } from './working.js';
 import { findGroup, findMachine } from './placement.js';
 import { compareJobs, type JobEntry } from './queue.js';
 
-export function placeClaims(pass: Pass, band: Band): void {
+export interface ClaimPass {
+  readonly cluster: Cluster;
+  readonly working: Working;
+  readonly placed: Placed[];
+  readonly released: string[];
+  /** Whether a task may start elsewhere than where its victims are. */
+  readonly elsewhere: boolean;
+  readonly byIndex: boolean;
+}
+
+export function placeClaims(pass: ClaimPass, band: Band): void {
   const { holdings, queue } = pass.cluster;
   if (holdings.claimCount === 0) return;
   const jobs = new Set<JobEntry>();
@@ -28,7 +41,7 @@ export function placeClaims(pass: Pass, band: Band): void {
 }
 
 /** One task, or all members of a gang. */
-function settle(pass: Pass, entry: JobEntry, claims: readonly Claim[], band: Band): void {
+function settle(pass: ClaimPass, entry: JobEntry, claims: readonly Claim[], band: Band): void {
   const { working, cluster } = pass;
   const { shape } = entry;
   const places = claims.map((claim) => {
@@ -42,7 +55,7 @@ function settle(pass: Pass, entry: JobEntry, claims: readonly Claim[], band: Ban
   const stands = places.every((place) => place.stands);
   if (stands && startInPlace(pass, entry, places, band)) return;
   // Something is free that was claimed: what was found too full may not be any more.
-  if (startElsewhere(pass, entry, claims, band)) {
+  if (pass.elsewhere && startElsewhere(pass, entry, claims, band)) {
     working.epoch += 1;
     return;
   }
@@ -60,7 +73,7 @@ interface Place {
   readonly devices: readonly number[];
 }
 
-function startInPlace(pass: Pass, entry: JobEntry, places: readonly Place[], band: Band): boolean {
+function startInPlace(pass: ClaimPass, entry: JobEntry, places: readonly Place[], band: Band): boolean {
   const { working } = pass;
   const { shape } = entry;
   const wanted = new Map<number, number>();
@@ -71,12 +84,12 @@ function startInPlace(pass: Pass, entry: JobEntry, places: readonly Place[], ban
   for (const [worker, count] of wanted) if (working.roomNow(shape, worker) < count) return false;
   for (const { claim, worker, devices } of places) {
     working.takeExactly(shape, worker, devices);
-    pass.record(entry, claim.index, worker, band, claim.devices, [], true, null);
+    record(pass, entry, claim.index, worker, band, claim.devices);
   }
   return true;
 }
 
-function startElsewhere(pass: Pass, entry: JobEntry, claims: readonly Claim[], band: Band): boolean {
+function startElsewhere(pass: ClaimPass, entry: JobEntry, claims: readonly Claim[], band: Band): boolean {
   const { working } = pass;
   const { shape } = entry;
   // Its own claim was just given up: the shape must look at all machines again.
@@ -84,12 +97,36 @@ function startElsewhere(pass: Pass, entry: JobEntry, claims: readonly Claim[], b
   if (entry.job.gangBy !== null) {
     const workers = findGroup(shape, claims.length, working);
     if (workers === null) return false;
-    for (const [at, worker] of workers.entries())
-      pass.start(entry, claims[at]?.index ?? 0, worker, band, true, null);
+    for (const [at, worker] of workers.entries()) start(pass, entry, claims[at]?.index ?? 0, worker, band);
     return true;
   }
   const worker = findMachine(shape, working);
   if (worker < 0) return false;
-  pass.start(entry, claims[0]?.index ?? 0, worker, band, true, null);
+  start(pass, entry, claims[0]?.index ?? 0, worker, band);
   return true;
+}
+
+function start(pass: ClaimPass, entry: JobEntry, index: number, worker: number, band: Band): void {
+  record(pass, entry, index, worker, band, pass.working.take(entry.shape, worker, pass.byIndex));
+}
+
+function record(
+  pass: ClaimPass,
+  { job }: JobEntry,
+  index: number,
+  worker: number,
+  band: Band,
+  devices: readonly string[],
+): void {
+  pass.placed.push({
+    taskId: taskIdOf(job.id, index),
+    jobId: job.id,
+    index,
+    band,
+    workerId: pass.cluster.table.workers[worker]?.id ?? '',
+    devices,
+    waitsFor: [],
+    hadClaim: true,
+    evictableBy: null,
+  });
 }

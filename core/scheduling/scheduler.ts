@@ -1,7 +1,9 @@
 /** The scheduler: the cluster it knows, and the decision about it. A decision follows from the cluster, the time and the rules alone. */
 import { Cluster } from './cluster.js';
 import type { Decision } from './decision.js';
-import { Pass, PassMemory } from './pass.js';
+import { originalPass } from './original/pass.js';
+import { PassMemory } from './pass-memory.js';
+import { Pass } from './pass.js';
 import type { Rules } from './rules.js';
 
 export class Scheduler {
@@ -17,7 +19,10 @@ export class Scheduler {
       const { wakeAtMs } = last.decision;
       if (wakeAtMs === null || nowMs < wakeAtMs) return last.decision;
     }
-    const decision = new Pass(this.memory, nowMs, rules).run();
+    const decision =
+      rules.policy === 'original'
+        ? originalPass(this.memory, nowMs, rules)
+        : new Pass(this.memory, nowMs, rules).run();
     this.last = { version: cluster.version, rules, decision };
     return decision;
   }
