@@ -26,7 +26,11 @@ export class DeviceLeftovers {
 
   begins({ uid, launch }: AttemptEntry): void {
     if (launch === null || launch.devices.length === 0 || this.before.has(uid)) return;
-    this.before.set(uid, new Set(this.options.seen().map(({ pid }) => pid)));
+    this.before.set(uid, this.seenPids());
+  }
+
+  private seenPids(): ReadonlySet<number> {
+    return new Set(this.options.seen().map(({ pid }) => pid));
   }
 
   forget(uid: string): void {
@@ -37,11 +41,12 @@ export class DeviceLeftovers {
   async left({ uid, launch }: AttemptEntry): Promise<Cause | null> {
     const devices = new Set(launch?.devices);
     if (devices.size === 0) return null;
-    const before = this.before.get(uid);
+    // A short one may never have been told as running: what was seen last was there before it, as far as can be known.
+    const before = this.before.get(uid) ?? this.seenPids();
     const { isOwn, isAlive } = this.options;
     const left = (await this.options.look()).filter(
       // The answer may be a moment older than the attempt's end.
-      ({ uuid, pid }) => devices.has(uuid) && before?.has(pid) !== true && !isOwn(pid) && isAlive(pid),
+      ({ uuid, pid }) => devices.has(uuid) && !before.has(pid) && !isOwn(pid) && isAlive(pid),
     );
     if (left.length === 0) return null;
     const names = left.slice(0, mostNamed).map(nameOf).join(', ');
