@@ -171,8 +171,9 @@ describe('placement', () => {
       worker('w1', { attributes: { zone: 'a' } }),
       worker('w2', { attributes: { zone: 'b' } }),
     ]);
-    const constraints = [{ key: 'availability:h100', op: 'EXISTS', values: [], mode: 'REQUIRED' }] as const;
-    world.submit('/alice/a', { constraints: [...constraints] });
+    world.submit('/alice/a', {
+      constraints: [{ key: 'availability:h100', op: 'EXISTS', values: [], mode: 'REQUIRED' }],
+    });
     expect(placesOf(world.decide())).toEqual([]);
     world.cluster.setCapabilities(new Map([['b', new Set(['h100'])]]));
     expect(placesOf(world.decide())).toEqual(['/alice/a/0 w2']);

@@ -1,0 +1,190 @@
+/**
+ * What one decision costs: over the standing load of a busy cluster, as clusters grow, in a storm of evictions, and when nothing has
+ * changed. Times are processor time, so that other work of the machine does not count as ours.
+ */
+import { ourRules } from '../../core/scheduling/rules.js';
+import type { Scheduler } from '../../core/scheduling/scheduler.js';
+import { compare, limit, percentile, type BenchContext } from './harness.js';
+import {
+  loadedScheduler,
+  nowMs,
+  queuedJob,
+  standardLoad,
+  standingScheduler,
+  storm,
+  type Load,
+} from './scheduler-load.js';
+
+export const name = 'scheduler';
+
+/** Tasks of a queue that stands: half as many more are made, because some find a place. */
+const madePerWaiting = 1.5;
+
+export function run(context: BenchContext): void {
+  standing(context);
+  growth(context);
+  idle(context);
+  evictionStorm(context);
+  coldLoad(context);
+}
+
+/** Milliseconds of processor time of a decision after each of `count` changes: a job comes, is decided about, and goes. */
+function measure(scheduler: Scheduler, count: number, warmUp: number): number[] {
+  const { cluster } = scheduler;
+  const times: number[] = [];
+  for (let at = 0; at < warmUp + count; at += 1) {
+    const id = `/user-${at % 50}/new-${at}`;
+    cluster.putJob(queuedJob(id, `user-${at % 50}`, at, { gpuCount: 1 + (at % 8), waitingSinceMs: nowMs }));
+    cluster.addTask(id, 0);
+    const before = processMs();
+    scheduler.decide(nowMs, ourRules);
+    const took = processMs() - before;
+    cluster.removeJob(id);
+    if (at >= warmUp) times.push(took);
+  }
+  return times;
+}
+
+function processMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+function standingLoad(load: Load): Scheduler {
+  return standingScheduler(
+    {
+      ...load,
+      pending: Math.round(load.pending * madePerWaiting),
+      jobs: Math.round(load.jobs * madePerWaiting),
+    },
+    1,
+  );
+}
+
+function sizeOf({ cluster }: Scheduler): string {
+  const { queue, holdings, table } = cluster;
+  return `${queue.tasks} tasks of ${queue.jobs.size} jobs and ${queue.users.size} users wait in ${queue.shapes.size} shapes, ${holdings.held.size} run on ${table.count} machines`;
+}
+
+function standing(context: BenchContext): void {
+  const scheduler = standingLoad(standardLoad);
+  context.note(`standing load: ${sizeOf(scheduler)}`);
+  const times = measure(scheduler, 300, 60);
+  context.figure(
+    limit({
+      name: 'decision over the standing load, median',
+      value: percentile(times, 0.5),
+      unit: 'ms',
+      atMost: 16,
+    }),
+  );
+  context.figure(
+    limit({
+      name: 'decision over the standing load, p99',
+      value: percentile(times, 0.99),
+      unit: 'ms',
+      atMost: 33,
+    }),
+  );
+  context.figure(
+    limit({ name: 'memory allotted by one decision', value: allottedKib(scheduler), unit: 'KiB' }),
+  );
+}
+
+/** Growth of the heap over some decisions with no collection between; the smallest of several tries, as a collection makes it less. */
+function allottedKib(scheduler: Scheduler): number {
+  const growths: number[] = [];
+  for (let attempt = 0; attempt < 9; attempt += 1) {
+    const before = process.memoryUsage().heapUsed;
+    measure(scheduler, 1, 0);
+    growths.push((process.memoryUsage().heapUsed - before) / 1024);
+  }
+  const grown = growths.filter((growth) => growth > 0);
+  return grown.length === 0 ? 0 : percentile(grown, 0.5);
+}
+
+function growth(context: BenchContext): void {
+  const perUnit: number[] = [];
+  for (const size of [1, 10, 100]) {
+    const load: Load = {
+      workers: 100 * size,
+      running: 500 * size,
+      pending: 1000 * size,
+      jobs: 200 * size,
+      users: 50,
+      shapes: 200,
+    };
+    const scheduler = standingLoad(load);
+    const { queue, table } = scheduler.cluster;
+    const times = measure(scheduler, size === 100 ? 15 : 80, size === 100 ? 5 : 60);
+    perUnit.push((percentile(times, 0.5) * 1000) / (queue.tasks + table.count));
+    context.note(`${sizeOf(scheduler)}: median ${percentile(times, 0.5).toFixed(2)} ms`);
+  }
+  const [small = Number.NaN, , large = Number.NaN] = perUnit;
+  context.figure(
+    compare({
+      name: 'time per waiting task and machine, 100,000 x 10,000',
+      value: large,
+      unit: 'us',
+      beside: { name: '1,000 x 100', value: small },
+      atMost: 1.5,
+    }),
+  );
+}
+
+function idle(context: BenchContext): void {
+  const scheduler = standingLoad(standardLoad);
+  scheduler.decide(nowMs, ourRules);
+  const ticks = 10_000;
+  const before = processMs();
+  for (let tick = 0; tick < ticks; tick += 1) scheduler.decide(nowMs, ourRules);
+  context.figure(
+    limit({ name: 'idle tick', value: (processMs() - before) / ticks, unit: 'ms', atMost: 0.1 }),
+  );
+}
+
+function evictionStorm(context: BenchContext): void {
+  const scheduler = storm(1000, 500);
+  const times: number[] = [];
+  let decision = scheduler.decide(nowMs, ourRules);
+  for (let at = 0; at < 60; at += 1) {
+    // The same rows again: everything is decided anew.
+    scheduler.cluster.setReservations([]);
+    const before = processMs();
+    decision = scheduler.decide(nowMs, ourRules);
+    if (at >= 20) times.push(processMs() - before);
+  }
+  const gangs = new Set(decision.placed.map(({ jobId }) => jobId)).size;
+  context.note(`storm: ${gangs} of 500 gangs placed, ${decision.evictions.length} evicted in one decision`);
+  context.figure(
+    limit({
+      name: '500 gangs on 1,000 machines full of BATCH, median',
+      value: percentile(times, 0.5),
+      unit: 'ms',
+      atMost: 50,
+    }),
+  );
+}
+
+/** Everything at once, as after a restart of a cluster that was never decided about: it happens once, so it has no target. */
+function coldLoad(context: BenchContext): void {
+  const scheduler = loadedScheduler(standardLoad, 1);
+  const times: number[] = [];
+  let decision = scheduler.decide(nowMs, ourRules);
+  for (let at = 0; at < 8; at += 1) {
+    scheduler.cluster.setReservations([]);
+    const before = processMs();
+    decision = scheduler.decide(nowMs, ourRules);
+    if (at >= 3) times.push(processMs() - before);
+  }
+  context.note(
+    `cold: ${decision.placed.length} placed, ${decision.evictions.length} evicted in one decision`,
+  );
+  context.figure(
+    limit({
+      name: 'decision over a load nobody has decided about',
+      value: percentile(times, 0.5),
+      unit: 'ms',
+    }),
+  );
+}
