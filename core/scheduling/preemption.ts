@@ -56,6 +56,8 @@ interface KnownMachines {
 const worstBand = 3;
 /** Machines one search looks at once it has found one: the cheapest victims come first, so the rest would hardly be cheaper. */
 const maxMachines = 32;
+/** Groups of machines one search for a gang looks at anew once it has found one. */
+const maxGroups = 12;
 /** Entries of what past passes found before they are thrown away. */
 const maxKept = 1000;
 
@@ -158,6 +160,7 @@ export class VictimSearch {
       if (known.seen[group] !== this.versionOf(members[group])) stale.push(group);
       else best = better(best, known.plans[group] ?? null);
     }
+    let looks = 0;
     for (const group of stale) {
       const machines = members[group] ?? new Int32Array(0);
       const version = this.versionOf(machines);
@@ -165,6 +168,8 @@ export class VictimSearch {
       if (best !== null) {
         const bound = known.bounds[group];
         if (bound?.version === version && better(bound.plan, best) === best) continue;
+        looks += 1;
+        if (looks > maxGroups) break;
         if (this.isDearer(shape, machines, band, size, group, best)) {
           known.bounds[group] = { version, plan: best };
           continue;
