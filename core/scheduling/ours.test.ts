@@ -1,5 +1,6 @@
 /** Where our rules go beyond the original's: a table of cases for each. */
 import { describe, expect, test } from 'vitest';
+import { dependencyCycle } from './gates.js';
 import { cards, evictedBy, gib, minute, placesOf, TestCluster, waitsOf, worker } from './test-cluster.js';
 
 const gpuWorker = (id: string, count = 8, more = {}) =>
@@ -147,6 +148,14 @@ describe('gangs in band order with solo work', () => {
     world.submit('/ann/gang', { cpu: 2, tasks: 2, gangBy: 'rack' });
     expect(placesOf(world.decide())).toEqual(['/ann/gang/0 b1', '/ann/gang/1 b1']);
   });
+});
+
+test('a circle of dependencies is found, and shown from the new job back to it', () => {
+  const after = (jobId: string) => [{ jobId, on: 'end' as const }];
+  const known: Record<string, string> = { b: 'c', c: 'a', d: 'e' };
+  const of = (id: string) => (known[id] === undefined ? [] : after(known[id]));
+  expect(dependencyCycle('a', after('b'), of)).toEqual(['a', 'b', 'c', 'a']);
+  expect(dependencyCycle('a', after('d'), of)).toBeNull();
 });
 
 describe('gates', () => {

@@ -1,5 +1,4 @@
 /** A small simulated cluster for tests: virtual time, decisions carried out as the controller does, every rule checked after each. */
-import type { Band } from '../contract/states.js';
 import type { Decision } from './decision.js';
 import type { SchedulingGpu, SchedulingWorker } from './free.js';
 import type { HeldAttempt, QueuedJob } from './inputs.js';
@@ -231,8 +230,4 @@ export function evictedBy(decision: Decision): string[] {
 
 export function waitsOf(decision: Decision): string[] {
   return decision.waiting.map(({ jobId, code }) => `${jobId} ${code}`);
-}
-
-export function bandOf(decision: Decision, taskId: string): Band | undefined {
-  return decision.placed.find((placed) => placed.taskId === taskId)?.band;
 }
