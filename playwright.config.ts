@@ -7,7 +7,8 @@ export default defineConfig({
   testMatch: '**/*.test.ts',
   // The windows of two tests would fight over the tray, the notifications and two processors.
   workers: 1,
-  timeout: 60_000,
+  // A limit for what hangs. What a test waits for has limits of its own.
+  timeout: 120_000,
   expect: { timeout: 10_000 },
   forbidOnly: true,
   retries: 0,

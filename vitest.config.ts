@@ -29,6 +29,8 @@ export default defineConfig({
         test: {
           name: 'renderer',
           environment: 'jsdom',
+          // The first of a file draws and judges a whole page, which took 27 s on a machine eight times overloaded.
+          testTimeout: 90_000,
           include: ['renderer/**/*.test.ts', 'renderer/**/*.test.tsx'],
         },
       },

@@ -30,6 +30,27 @@ export interface LaunchOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/**
+ * Playwright attaches while the window opens, and on a very busy machine may then wait for ever for a page that has long been drawn. Where the
+ * application's own log says that it was up, it was the driver that was lost, and it may try again; anything else is a failure of the application.
+ */
+async function launchAttached(
+  root: string,
+  options: Parameters<typeof _electron.launch>[0],
+): Promise<ElectronApplication> {
+  const log = path.join(resolveHome({ flag: root }).logs, 'desktop.log');
+  const before = readText(log).length;
+  try {
+    return await _electron.launch(options);
+  } catch (error) {
+    const lines = readText(log).slice(before);
+    if (!lines.includes('Connected to a controller'))
+      throw new Error(`The application did not start. Its log:\n${lines}`, { cause: error });
+    process.stderr.write(`Playwright did not attach to an application that was up; once more.\n${lines}`);
+    return _electron.launch(options);
+  }
+}
+
 /** What a test that failed has left running. */
 const launched = new Set<ChildProcess>();
 
@@ -48,13 +69,13 @@ export async function launchDesktop(root: string, options: LaunchOptions = {}): 
   const runtime = resolveRuntime();
   const seen: string[] = [];
   const provoked: RegExp[] = [];
-  const app = await _electron.launch({
+  const app = await launchAttached(root, {
     executablePath: runtime.executable,
     args: [...runtime.args, '--home', root, ...(options.args ?? [])],
     env: { ...environment(), ...runtime.env, ...options.env },
     // Playwright turns the sandbox off unless told; it is what this is tested with.
     chromiumSandbox: !runtime.args.includes('--no-sandbox'),
-    timeout: 30_000,
+    timeout: 25_000,
   });
   launched.add(app.process());
   const watched = new Set<Page>();
