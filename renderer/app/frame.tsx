@@ -4,6 +4,7 @@ import type { DesktopCommand } from '../state/bridge.js';
 import { KeyboardHelp } from '../components/keyboard-help.js';
 import { useShortcuts } from '../components/shortcuts.js';
 import { useDesktopCommands } from '../state/desktop-context.js';
+import { budgets } from '../strings/budgets.js';
 import { common } from '../strings/common.js';
 import { ClosingQuestion } from './closing-question.js';
 import { ConnectionBanner } from './connection-banner.js';
@@ -11,7 +12,16 @@ import { CrashBoundary } from './crash-boundary.js';
 import styles from './frame.module.css';
 import { Palette, openPalette } from './palette.js';
 import { Rail } from './rail.js';
-import { jobRoute, jobsRoute, navigate, newJobRoute, overviewRoute, routeHash, useRoute } from './router.js';
+import {
+  budgetsRoute,
+  jobRoute,
+  jobsRoute,
+  navigate,
+  newJobRoute,
+  overviewRoute,
+  routeHash,
+  useRoute,
+} from './router.js';
 import { Pages } from './pages.js';
 import { StatusBar } from './status-bar.js';
 
@@ -48,6 +58,13 @@ export function Frame() {
       label: common.keyOverview,
       run: () => {
         navigate(overviewRoute);
+      },
+    },
+    {
+      keys: 'g b',
+      label: budgets.keyBudgets,
+      run: () => {
+        navigate(budgetsRoute);
       },
     },
     {

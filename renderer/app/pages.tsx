@@ -1,3 +1,4 @@
+import { BudgetsPage } from '../pages/budgets/budgets-page.js';
 import { JobPage } from '../pages/job/job-page.js';
 import { JobsPage } from '../pages/jobs/jobs-page.js';
 import { NewJobPage } from '../pages/new-job/new-job-page.js';
@@ -10,6 +11,8 @@ export function Pages({ route }: { readonly route: Route }) {
       return <OverviewPage />;
     case 'jobs':
       return <JobsPage query={route.query} />;
+    case 'budgets':
+      return <BudgetsPage />;
     case 'new':
       return (
         <NewJobPage key={`${route.from ?? ''} ${route.mode ?? ''}`} from={route.from} mode={route.mode} />

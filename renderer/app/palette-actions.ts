@@ -6,9 +6,10 @@ import { useDesktop } from '../state/desktop-context.js';
 import { useTopic } from '../state/hooks.js';
 import { canRunAgain, canStop } from '../state/job-actions.js';
 import { useStore } from '../state/use-store.js';
+import { budgets } from '../strings/budgets.js';
 import { common } from '../strings/common.js';
 import { jobs as jobWords } from '../strings/jobs.js';
-import { jobsRoute, navigate, newJobRoute, overviewRoute, useRoute } from './router.js';
+import { budgetsRoute, jobsRoute, navigate, newJobRoute, overviewRoute, useRoute } from './router.js';
 
 export interface PaletteAction {
   readonly label: string;
@@ -131,6 +132,15 @@ export function usePaletteActions(onHelp: () => void): {
         keys: 'g j',
         run: () => {
           navigate(jobsRoute());
+        },
+      },
+      {
+        label: common.goTo(budgets.title),
+        icon: 'budget',
+        keys: 'g b',
+        also: budgets.also,
+        run: () => {
+          navigate(budgetsRoute);
         },
       },
     ],

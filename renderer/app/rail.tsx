@@ -4,9 +4,10 @@ import { useMediaQuery } from '@mantine/hooks';
 import { useState } from 'react';
 import { Icon, type IconName } from '../components/icon.js';
 import { useHostStatus } from '../state/desktop-context.js';
+import { budgets } from '../strings/budgets.js';
 import { common } from '../strings/common.js';
 import styles from './rail.module.css';
-import { jobsRoute, overviewRoute, routeHash, type Route } from './router.js';
+import { budgetsRoute, jobsRoute, overviewRoute, routeHash, type Route } from './router.js';
 
 interface RailEntry {
   readonly page: Route['page'];
@@ -18,6 +19,7 @@ interface RailEntry {
 const entries: readonly RailEntry[] = [
   { page: 'overview', word: common.overview, icon: 'overview', route: () => overviewRoute },
   { page: 'jobs', word: common.jobs, icon: 'list', route: jobsRoute },
+  { page: 'budgets', word: budgets.title, icon: 'budget', route: () => budgetsRoute },
 ];
 
 /** A job and a new job are reached from Jobs and belong to it. */

@@ -14,6 +14,7 @@ import {
 describe('router', () => {
   it.each<[string, Route]>([
     ['#/overview', { page: 'overview' }],
+    ['#/budgets', { page: 'budgets' }],
     ['#/jobs', { page: 'jobs', query: '' }],
     ['#/jobs?show=running&q=a', { page: 'jobs', query: 'show=running&q=a' }],
     ['#/new', newJobRoute()],

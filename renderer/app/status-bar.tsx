@@ -1,12 +1,15 @@
 /** The line at the bottom: what runs and waits, what is free, the controller's health, the runtime, notifications. */
 import type { HostStatus, MachineView } from '../../core/contract/views.js';
 import { Icon, type IconName } from '../components/icon.js';
+import { Meter } from '../components/meter.js';
 import { useCounts, useDesktop, useHostStatus } from '../state/desktop-context.js';
 import { useConnection, useTopic } from '../state/hooks.js';
+import { isNearLimit, useBudgets, usedShare } from '../state/use-budgets.js';
 import { useStore } from '../state/use-store.js';
+import { budgets } from '../strings/budgets.js';
 import { common } from '../strings/common.js';
 import { Inbox } from './inbox.js';
-import { routeHash } from './router.js';
+import { budgetsRoute, routeHash } from './router.js';
 import styles from './status-bar.module.css';
 
 function Count({ text, hint, query, color, icon }: CountProps) {
@@ -56,6 +59,25 @@ function Free({ machines }: { readonly machines: readonly MachineView[] }) {
   );
 }
 
+/** What one's running work uses of one's budget. */
+function Mine() {
+  const state = useBudgets();
+  const mine = state.kind === 'live' ? state.mine : null;
+  if (mine === null) return null;
+  const low = isNearLimit(mine);
+  const text = budgets.mineOf(mine.spend.total, mine.limit);
+  return (
+    <a className={styles['item']} href={routeHash(budgetsRoute)} title={budgets.mineHint}>
+      {mine.limit === 'unlimited' ? null : (
+        <span className={styles['meter']}>
+          <Meter label={budgets.mine} value={usedShare(mine)} text={text} low={low} />
+        </span>
+      )}
+      <span style={low ? { color: 'var(--iris-waiting)' } : undefined}>{text}</span>
+    </a>
+  );
+}
+
 export function StatusBar() {
   const counts = useCounts();
   const connection = useConnection();
@@ -94,6 +116,7 @@ export function StatusBar() {
         </>
       )}
       {overview.kind === 'live' ? <Free machines={overview.value.machines} /> : null}
+      <Mine />
       <span className={styles['space']} />
       <Health connection={connection.kind} status={status} />
       {info === null ? null : (

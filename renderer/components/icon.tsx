@@ -35,6 +35,7 @@ const paths = {
       <rect x="9" y="8.5" width="4.5" height="5" rx="0.75" />
     </>
   ),
+  budget: <path d="M3.4 12.5a5.75 5.75 0 1 1 9.2 0M8 9.5 10.5 6M8 9.5h.01" />,
   list: <path d="M5.5 4h8M5.5 8h8M5.5 12h8M2.5 4h.01M2.5 8h.01M2.5 12h.01" />,
   plus: <path d="M8 3v10M3 8h10" />,
   search: (

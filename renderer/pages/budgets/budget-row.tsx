@@ -1,0 +1,71 @@
+/** One user's budget: what was set and what is used now. */
+import { ActionIcon } from '@mantine/core';
+import type { BudgetView } from '../../../core/contract/budgets.js';
+import { Icon } from '../../components/icon.js';
+import { Meter } from '../../components/meter.js';
+import { Dash } from '../../components/values.js';
+import { isNearLimit, usedShare } from '../../state/use-budgets.js';
+import { bandWords, budgets as words, limitWord } from '../../strings/budgets.js';
+import { formatCount } from '../../strings/common.js';
+import styles from './budgets-page.module.css';
+
+export interface BudgetRowProps {
+  readonly row: BudgetView;
+  readonly isMe: boolean;
+  /** Absent: the caller may not. */
+  readonly onEdit?: () => void;
+}
+
+export function BudgetRow({ row, isMe, onEdit }: BudgetRowProps) {
+  const used = words.used(row.spend.total, row.limit);
+  return (
+    <tr>
+      <th scope="row">
+        <span className={styles['user']}>
+          <span className="iris-ellipsis" title={row.user}>
+            {row.user}
+          </span>
+          {isMe ? <span className="iris-muted">{words.you}</span> : null}
+        </span>
+      </th>
+      <td className={styles['number']}>
+        {limitWord(row.limit)}
+        {row.limitIsDefault ? (
+          <span className="iris-muted" title={words.defaultLimitHint}>
+            {' '}
+            {words.defaultLimit}
+          </span>
+        ) : null}
+      </td>
+      <td>
+        <span className={styles['use']} title={`${used}: ${words.parts(row.spend)}`}>
+          <Meter
+            label={words.usedLabel(row.user)}
+            value={usedShare(row)}
+            text={used}
+            low={isNearLimit(row)}
+          />
+          <span className={styles['spend']} data-over={row.overLimit || undefined}>
+            {row.overLimit ? <Icon name="warning" size={12} /> : null}
+            {formatCount(row.spend.total)}
+          </span>
+        </span>
+      </td>
+      <td>{bandWords[row.maxBand]}</td>
+      <td>
+        {row.allow.length === 0 ? (
+          <Dash reason={words.noRights} />
+        ) : (
+          row.allow.map((band) => words.right(band)).join(', ')
+        )}
+      </td>
+      <td className={styles['action']}>
+        {onEdit === undefined ? null : (
+          <ActionIcon aria-label={words.edit(row.user)} title={words.edit(row.user)} onClick={onEdit}>
+            <Icon name="edit" size={14} />
+          </ActionIcon>
+        )}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,160 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { describe, expect, it } from 'vitest';
+import { refusal } from '../../../core/contract/errors.js';
+import { findViolations } from '../../../test/harness/axe.js';
+import { fakeBudget } from '../../../test/harness/fake-budgets.js';
+import { FakeHost } from '../../../test/harness/fake-host.js';
+import { renderInWindow } from '../../../test/harness/render-window.js';
+import { BudgetsPage } from './budgets-page.js';
+
+const rowOf = async (user: string) => {
+  const header = await screen.findByRole('rowheader', { name: new RegExp(`^${user}`) });
+  const row = header.closest('tr');
+  if (row === null) throw new Error(`no row of ${user}`);
+  return row;
+};
+const textsOf = (row: HTMLElement) =>
+  within(row)
+    .getAllByRole('cell')
+    .map((cell) => cell.textContent);
+
+async function edit(user: string): Promise<void> {
+  fireEvent.click(await screen.findByRole('button', { name: `Change the budget of ${user}` }));
+}
+
+async function confirmed(): Promise<string> {
+  const dialog = await screen.findByRole('dialog');
+  const text = dialog.textContent;
+  fireEvent.click(within(dialog).getByRole('button', { name: 'Change budget' }));
+  return text;
+}
+
+describe('Budgets page', () => {
+  it('shows each user’s limit, use, best band and rights, and no number for no limit', async () => {
+    const { view } = renderInWindow(<BudgetsPage />);
+    expect(textsOf(await rowOf('anna'))).toEqual([
+      '4,500 default',
+      '2,164',
+      'Interactive',
+      '–No right to the upper bands, Production and System.',
+      '',
+    ]);
+    expect(textsOf(await rowOf('bert')).slice(0, 3)).toEqual(['1,000', '1,230', 'Batch']);
+    expect(textsOf(await rowOf('clara')).slice(0, 4)).toEqual(['No limit', '0', 'Interactive', 'Production']);
+    const meter = within(await rowOf('anna')).getByRole('meter', { name: 'Used by anna' });
+    expect(meter.getAttribute('aria-valuetext')).toBe('2,164 of 4,500');
+    expect(await findViolations(view.container)).toEqual([]);
+  });
+
+  it('has one’s own budget on top, by part, and warns before and after the limit', async () => {
+    const { host } = renderInWindow(<BudgetsPage />);
+    const own = await screen.findByRole('region', { name: 'Your budget' });
+    expect(own.textContent).toContain('2,164 of 4,500');
+    expect(own.textContent).toContain('GPUs 2,000, memory 104, processors 60');
+    expect(within(own).queryByRole('status')).toBeNull();
+    const tell = (total: number) => {
+      host.budgets.rows = [fakeBudget('anna', { spend: { gpus: total, memory: 0, processors: 0, total } })];
+      host.tell('budgets', () => ({ budgets: host.budgets.rows }));
+    };
+    tell(4000);
+    expect((await within(own).findByRole('status')).textContent).toMatch(/^500 left\./);
+    tell(5000);
+    await within(own).findByText(/^500 over the limit\./);
+  });
+
+  it('changes a budget in place after one question that names the change', async () => {
+    const { host } = renderInWindow(<BudgetsPage />);
+    await edit('bert');
+    fireEvent.change(await screen.findByRole('textbox', { name: 'Limit' }), { target: { value: '2,500' } });
+    fireEvent.click(screen.getByRole('checkbox', { name: 'Production' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Save' }));
+    const question = await confirmed();
+    expect(question).toContain('Change the budget of bert?');
+    expect(question).toContain('Limit: 1,000 becomes 2,500.');
+    expect(question).toContain('May ask for Production');
+    await waitFor(async () => {
+      expect(textsOf(await rowOf('bert')).slice(0, 4)).toEqual(['2,500', '1,230', 'Batch', 'Production']);
+    });
+    expect(host.callsOf('budget.set')).toMatchObject([
+      { user: 'bert', change: { limit: 2500, allow: ['PRODUCTION'], disallow: [] } },
+    ]);
+  });
+
+  it('sends nothing when the question is answered with no, or nothing differs', async () => {
+    const { host } = renderInWindow(<BudgetsPage />);
+    await edit('clara');
+    fireEvent.click(await screen.findByRole('checkbox', { name: 'Production' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Save' }));
+    const dialog = await screen.findByRole('dialog');
+    expect(dialog.textContent).toContain('May no longer ask for Production.');
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Cancel' }));
+    await waitFor(() => {
+      expect(screen.queryByRole('dialog')).toBeNull();
+    });
+    fireEvent.click(screen.getByRole('checkbox', { name: 'Production' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await screen.findByRole('button', { name: 'Change the budget of clara' });
+    expect(host.callsOf('budget.set')).toEqual([]);
+  });
+
+  it('shows a wrong limit beside its field and asks nothing', async () => {
+    renderInWindow(<BudgetsPage />);
+    await edit('bert');
+    fireEvent.change(await screen.findByRole('textbox', { name: 'Limit' }), { target: { value: '-3' } });
+    fireEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await screen.findByText('-3: expected a whole number from 1 to 1000000000.');
+    expect(screen.queryByRole('dialog')).toBeNull();
+  });
+
+  it('sets a budget for a user who has none', async () => {
+    const { host, view } = renderInWindow(<BudgetsPage />);
+    fireEvent.click(await screen.findByRole('button', { name: 'Set for a user' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await screen.findByText('Name a user.');
+    fireEvent.change(screen.getByRole('textbox', { name: 'Name of the user' }), {
+      target: { value: 'dora' },
+    });
+    fireEvent.click(screen.getByRole('checkbox', { name: 'System' }));
+    expect(await findViolations(view.container)).toEqual([]);
+    fireEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await confirmed();
+    await waitFor(async () => {
+      expect(textsOf(await rowOf('dora')).slice(0, 4)).toEqual([
+        '4,500 default',
+        '0',
+        'Interactive',
+        'System',
+      ]);
+    });
+    expect(host.callsOf('budget.set')).toMatchObject([{ user: 'dora', change: { allow: ['SYSTEM'] } }]);
+  });
+
+  it('tells a refusal in the row and keeps what was typed', async () => {
+    const { host } = renderInWindow(<BudgetsPage />);
+    host.refuseNext('budget.set', refusal('STORAGE_FAILED', 'The disk is full.'));
+    await edit('bert');
+    fireEvent.change(await screen.findByRole('textbox', { name: 'Limit' }), { target: { value: '7' } });
+    fireEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await confirmed();
+    expect((await screen.findByRole('alert')).textContent).toBe('Not changed. The disk is full.');
+    expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'Limit' }).value).toBe('7');
+  });
+
+  it('offers no change to who may not make one, and says who may', async () => {
+    const host = new FakeHost();
+    host.budgets.mayManage = false;
+    renderInWindow(<BudgetsPage />, { host });
+    await screen.findByText(/Only the owner of the data folder may change budgets\./);
+    expect(screen.queryByRole('button')).toBeNull();
+  });
+
+  it('says what failed and tries again', async () => {
+    const host = new FakeHost();
+    host.refuseNext('budget.list', refusal('INTERNAL', 'The budgets were not made.'));
+    renderInWindow(<BudgetsPage />, { host });
+    await screen.findByText('The budgets could not be loaded');
+    fireEvent.click(screen.getByRole('button', { name: 'Try again' }));
+    await rowOf('anna');
+  });
+});
