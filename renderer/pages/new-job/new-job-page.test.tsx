@@ -2,9 +2,11 @@
 import { fireEvent, screen, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { refusal } from '../../../core/contract/errors.js';
+import { parseJobRequest } from '../../../core/contract/job-request.js';
 import { currentRoute } from '../../app/router.js';
 import { findViolations } from '../../../test/harness/axe.js';
-import type { FakeHostOptions } from '../../../test/harness/fake-host.js';
+import { fakeSummary } from '../../../test/harness/fake-data.js';
+import { FakeHost, type FakeHostOptions } from '../../../test/harness/fake-host.js';
 import { renderInWindow } from '../../../test/harness/render-window.js';
 import { NewJobPage } from './new-job-page.js';
 
@@ -12,7 +14,10 @@ beforeEach(() => {
   sessionStorage.clear();
 });
 
-function show(options: FakeHostOptions = { jobs: [] }, from: string | null = null) {
+function show(
+  options: FakeHostOptions & { readonly host?: FakeHost } = { jobs: [] },
+  from: string | null = null,
+) {
   return renderInWindow(<NewJobPage from={from} mode={null} />, options);
 }
 
@@ -158,6 +163,27 @@ describe('New job', () => {
     await screen.findByText('New job from train-llm');
     expect(valueOf('Command')).toBe('python train.py --config configs/llm-1b.yaml --seed 3');
     expect([valueOf('GPUs'), valueOf('Memory'), valueOf('Name')]).toEqual(['4', '8GiB', 'train-llm']);
+  });
+
+  it('greys out a band there is no right to, and says beside the field what is refused', async () => {
+    const host = new FakeHost({ jobs: [fakeSummary({ id: '/anna/train' })] });
+    const spec = parseJobRequest({ command: ['true'], workingDirectory: '/', priority: 'production' });
+    if (spec.ok) host.specs.set('/anna/train', spec.value);
+    show({ host }, '/anna/train');
+    const field = await screen.findByRole('combobox', { name: 'Priority band' });
+    await screen.findByText('production: expected another, unless allowed with: irisctl budget set.');
+    expect(field.getAttribute('aria-invalid')).toBe('true');
+    fireEvent.click(field);
+    const closed = await screen.findByRole('option', {
+      name: 'Production (needs a right you do not have)',
+      hidden: true,
+    });
+    expect(closed.getAttribute('data-combobox-disabled')).toBe('true');
+    const batch = screen.getByRole('option', { name: 'Batch: when nothing else waits', hidden: true });
+    fireEvent.click(batch);
+    await waitFor(() => {
+      expect(field.getAttribute('aria-invalid')).not.toBe('true');
+    });
   });
 
   it('has no accessibility violation', async () => {

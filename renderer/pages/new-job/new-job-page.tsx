@@ -7,7 +7,7 @@ import { KeyHint } from '../../components/key-hint.js';
 import { PageHeader } from '../../components/page-header.js';
 import { useShortcuts } from '../../components/shortcuts.js';
 import { useToast } from '../../components/toasts.js';
-import type { Refusal } from '../../../core/contract/errors.js';
+import type { FieldError, Refusal } from '../../../core/contract/errors.js';
 import { parseJobRequest, type JobRequest } from '../../../core/contract/job-request.js';
 import { requestToYaml, specToRequest, yamlToRequest } from '../../../core/contract/job-yaml.js';
 import { asRefusal, useCall } from '../../state/hooks.js';
@@ -30,6 +30,7 @@ export interface NewJobPageProps {
   readonly mode: NewJobMode | null;
 }
 
+const nothingWrong: readonly FieldError[] = [];
 const draftKey = 'iris.new-job.draft';
 
 export function NewJobPage({ from }: NewJobPageProps) {
@@ -227,7 +228,10 @@ function JobEditor({ title, start, keepDraft }: JobEditorProps) {
             <>
               {keepDraft ? <RecentJobs onFill={fill} /> : null}
               <MainFields form={form} />
-              <OptionalFields form={form} />
+              <OptionalFields
+                form={form}
+                checked={check.kind === 'answered' ? check.answer.fields : nothingWrong}
+              />
               {Object.keys(values.rest).length === 0 ? null : (
                 <p className="iris-muted">
                   {form.errorOf('rest') ?? words.rest(Object.keys(values.rest).join(', '))}

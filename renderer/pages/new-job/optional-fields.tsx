@@ -1,14 +1,21 @@
 /** What most jobs leave alone, folded until wanted. */
 import { ActionIcon, Button, Checkbox, Select, TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { upperBandSchema, type BudgetView } from '../../../core/contract/budgets.js';
+import type { FieldError } from '../../../core/contract/errors.js';
+import { bandRank, type Band } from '../../../core/contract/states.js';
 import { Icon } from '../../components/icon.js';
+import { useBudgets } from '../../state/use-budgets.js';
+import { bandWords, budgets } from '../../strings/budgets.js';
 import { newJob as words } from '../../strings/new-job.js';
 import type { JobForm } from './form-model.js';
 import styles from './new-job.module.css';
-import type { JobFormControl } from './use-job-form.js';
+import { errorText, type JobFormControl } from './use-job-form.js';
 
 export interface OptionalFieldsProps {
   readonly form: JobFormControl;
+  /** What the controller says is wrong with the request as it is. */
+  readonly checked: readonly FieldError[];
 }
 
 function Section({
@@ -28,16 +35,37 @@ function Section({
   );
 }
 
-const bands = [
-  { value: '', label: words.bandDefault },
-  { value: 'PRODUCTION', label: words.production },
-  { value: 'INTERACTIVE', label: words.interactive },
-  { value: 'BATCH', label: words.batch },
-  { value: 'SYSTEM', label: words.system },
+const choices: readonly { readonly value: string; readonly band: Band; readonly label: string }[] = [
+  { value: '', band: 'INTERACTIVE', label: words.bandDefault },
+  { value: 'PRODUCTION', band: 'PRODUCTION', label: words.production },
+  { value: 'INTERACTIVE', band: 'INTERACTIVE', label: words.interactive },
+  { value: 'BATCH', band: 'BATCH', label: words.batch },
+  { value: 'SYSTEM', band: 'SYSTEM', label: words.system },
 ];
 
-export function OptionalFields({ form }: OptionalFieldsProps) {
-  const { values, errorOf } = form;
+/** Bands one may not ask for are grey and say why; all are open while one's budget is not known. */
+function bandChoices(mine: BudgetView | null) {
+  return choices.map(({ value, band, label }) => {
+    const upper = upperBandSchema.safeParse(band);
+    if (mine === null) return { value, label };
+    if (upper.success) {
+      const open = mine.allow.includes(upper.data);
+      return { value, label: open ? label : budgets.bandNeedsRight(bandWords[band]), disabled: !open };
+    }
+    const open = bandRank(band) >= bandRank(mine.maxBand);
+    return { value, label: open ? label : budgets.bandAboveBest(label), disabled: !open };
+  });
+}
+
+export function OptionalFields({ form, checked }: OptionalFieldsProps) {
+  const { values } = form;
+  const budget = useBudgets();
+  const mine = budget.kind === 'live' ? budget.mine : null;
+  const asked = checked.find(
+    (field) => field.field === 'priority' && field.value === values.priority.toLowerCase(),
+  );
+  const errorOf = (field: string): string | null =>
+    form.errorOf(field) ?? (field === 'priority' && asked !== undefined ? errorText(asked) : null);
   const setVariable = (index: number, change: Partial<JobForm['environment'][number]>) => {
     form.set({
       environment: values.environment.map((row, at) => (at === index ? { ...row, ...change } : row)),
@@ -137,7 +165,7 @@ export function OptionalFields({ form }: OptionalFieldsProps) {
         <div className={styles['two']}>
           <Select
             label={words.priority}
-            data={bands}
+            data={bandChoices(mine)}
             allowDeselect={false}
             value={values.priority === 'INHERIT' ? '' : values.priority}
             error={errorOf('priority')}
