@@ -39,12 +39,16 @@ export function BudgetRow({ row, isMe, onEdit }: BudgetRowProps) {
       </td>
       <td>
         <span className={styles['use']} title={`${used}: ${words.parts(row.spend)}`}>
-          <Meter
-            label={words.usedLabel(row.user)}
-            value={usedShare(row)}
-            text={used}
-            low={isNearLimit(row)}
-          />
+          {row.limit === 'unlimited' ? (
+            <span />
+          ) : (
+            <Meter
+              label={words.usedLabel(row.user)}
+              value={usedShare(row)}
+              text={used}
+              low={isNearLimit(row)}
+            />
+          )}
           <span className={styles['spend']} data-over={row.overLimit || undefined}>
             {row.overLimit ? <Icon name="warning" size={12} /> : null}
             {formatCount(row.spend.total)}

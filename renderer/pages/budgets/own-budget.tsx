@@ -23,12 +23,14 @@ export function OwnBudget({ budget }: { readonly budget: BudgetView }) {
         <h2>{words.mine}</h2>
         <span>{used}</span>
       </div>
-      <Meter
-        label={words.usedLabel(budget.user)}
-        value={usedShare(budget)}
-        text={used}
-        low={isNearLimit(budget)}
-      />
+      {limit === 'unlimited' ? null : (
+        <Meter
+          label={words.usedLabel(budget.user)}
+          value={usedShare(budget)}
+          text={used}
+          low={isNearLimit(budget)}
+        />
+      )}
       <p className={styles['ownNote']}>
         <span className="iris-muted">{spend.total === 0 ? words.nothingUsed : words.parts(spend)}</span>
         {note === null ? null : (
