@@ -96,7 +96,7 @@ export interface Attempt {
 export interface UserBudget {
   /** The key. */
   readonly user: string;
-  /** Value in use above which work is demoted; `default` follows the cluster's. */
+  /** Value in use that is not to be passed; `default` follows the cluster's. */
   readonly limit: number | 'unlimited' | 'default';
   /** Best band that may be asked for without a right. */
   readonly maxBand: Band;

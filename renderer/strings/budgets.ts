@@ -24,7 +24,7 @@ export const budgets = {
   keyBudgets: 'Go to Budgets',
   also: 'limit user priority band right spend',
   intro:
-    'A GPU in use counts 1,000, a GiB of memory 1, a core 5. While somebody uses more than the limit, work that asks for interactive competes as batch. Batch work counts nothing.',
+    'A GPU in use counts 1,000, a GiB of memory 1, a core 5; batch work counts nothing. The limit only warns so far: the order in which jobs start does not follow it.',
   owner: 'Only the owner of the data folder may change budgets.',
   // Own budget
   mine: 'Your budget',
@@ -35,10 +35,8 @@ export const budgets = {
   parts: (spend: SpendView): string =>
     `GPUs ${formatCount(spend.gpus)}, memory ${formatCount(spend.memory)}, processors ${formatCount(spend.processors)}`,
   nothingUsed: 'Nothing is used now.',
-  near: (left: number): string =>
-    `${formatCount(left)} left. Work started beyond it competes as batch until something ends.`,
-  over: (by: number): string =>
-    `${formatCount(by)} over the limit. New interactive work competes as batch until something ends.`,
+  near: (left: number): string => `${formatCount(left)} left.`,
+  over: (by: number): string => `${formatCount(by)} over the limit.`,
   // Table
   table: 'Budgets by user',
   user: 'User',

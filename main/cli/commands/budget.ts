@@ -32,7 +32,7 @@ export function addBudgetCommands(parent: Command, context: Context, act: Act): 
   budget
     .command('set <USER>')
     .description('change what is named, leave the rest as it is; for the owner of the data folder')
-    .option('--limit <N>', 'value in use above which work is demoted; 0 or unlimited, or default')
+    .option('--limit <N>', 'value in use that is not to be passed; 0 or unlimited, or default')
     .option('--max-band <BAND>', 'best band that may be asked for: interactive or batch')
     .option('--allow <BANDS>', 'grant the right to production or system, with commas or repeated', collect)
     .option('--disallow <BANDS>', 'take the right away', collect)
