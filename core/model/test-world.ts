@@ -29,11 +29,11 @@ export function specOf(request: Partial<JobRequest> = {}): JobSpec {
   return parsed.value;
 }
 
-export function report(
+export function report<S extends Observation['state']>(
   uid: string,
-  state: Observation['state'],
-  more: Partial<Observation> = {},
-): Observation {
+  state: S,
+  more: Partial<Omit<Observation, 'state'>> & { readonly state?: S } = {},
+): Observation & { readonly state: S } {
   return {
     uid,
     state,

@@ -53,12 +53,33 @@ export function stopQuestion(
   };
 }
 
+interface Failures {
+  readonly one: (name: string, message: string) => string;
+  readonly many: (failed: number, all: number, message: string) => string;
+}
+
+const runFailures: Failures = { one: words.runFailed, many: words.runFailedMany };
+const stopFailures: Failures = { one: words.stopFailed, many: words.stopFailedMany };
+
 export function useJobActions(): JobActionFunctions {
   const { actions } = useDesktop();
   const confirm = useConfirm();
   const toast = useToast();
 
   return useMemo<JobActionFunctions>(() => {
+    const tellFailed = (
+      failures: Failures,
+      targets: readonly JobSummary[],
+      failed: number,
+      message: string,
+    ): void => {
+      const [only, second] = targets;
+      const text =
+        only !== undefined && second === undefined
+          ? failures.one(only.name, message)
+          : failures.many(failed, targets.length, message);
+      toast({ tone: 'error', text });
+    };
     const run = async (rows: readonly JobSummary[], open: boolean): Promise<boolean> => {
       const targets = rows.filter(canRunAgain);
       if (targets.length === 0) {
@@ -75,7 +96,6 @@ export function useJobActions(): JobActionFunctions {
       ) {
         return false;
       }
-      const name = targets[0]?.name ?? '';
       try {
         const results = await actions.runAgain(targets.map((row) => row.id));
         const refused = results.flatMap((result) => result.refusal ?? []);
@@ -83,13 +103,7 @@ export function useJobActions(): JobActionFunctions {
         const firstRefused = refused[0];
         const firstMade = made[0];
         if (firstRefused !== undefined) {
-          toast({
-            tone: 'error',
-            text:
-              targets.length === 1
-                ? words.runFailed(name, firstRefused.message)
-                : words.runFailedMany(refused.length, targets.length, firstRefused.message),
-          });
+          tellFailed(runFailures, targets, refused.length, firstRefused.message);
         }
         if (firstMade !== undefined && open) navigate(jobRoute(firstMade));
         else if (firstMade !== undefined) {
@@ -113,14 +127,7 @@ export function useJobActions(): JobActionFunctions {
         }
         return true;
       } catch (error) {
-        const { message } = asRefusal(error);
-        toast({
-          tone: 'error',
-          text:
-            targets.length === 1
-              ? words.runFailed(name, message)
-              : words.runFailedMany(targets.length, targets.length, message),
-        });
+        tellFailed(runFailures, targets, targets.length, asRefusal(error).message);
         return false;
       }
     };
@@ -134,30 +141,14 @@ export function useJobActions(): JobActionFunctions {
           return false;
         }
         if (!(await confirm({ ...stopQuestion(targets, Date.now()), danger: true }))) return false;
-        const name = targets[0]?.name ?? '';
         try {
           const results = await actions.stop(targets.map((row) => row.id));
           const refused = results.flatMap((result) => result.refusal ?? []);
           const first = refused[0];
-          if (first !== undefined) {
-            toast({
-              tone: 'error',
-              text:
-                targets.length === 1
-                  ? words.stopFailed(name, first.message)
-                  : words.stopFailedMany(refused.length, targets.length, first.message),
-            });
-          }
+          if (first !== undefined) tellFailed(stopFailures, targets, refused.length, first.message);
           return true;
         } catch (error) {
-          const { message } = asRefusal(error);
-          toast({
-            tone: 'error',
-            text:
-              targets.length === 1
-                ? words.stopFailed(name, message)
-                : words.stopFailedMany(targets.length, targets.length, message),
-          });
+          tellFailed(stopFailures, targets, targets.length, asRefusal(error).message);
           return false;
         }
       },

@@ -1,37 +1,19 @@
 /** The controller on a real store, with a backend that fails and lies. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
-import { specOf } from '../../core/model/test-world.js';
+import { report as observation, specOf } from '../../core/model/test-world.js';
 import type {
   AttemptObservation,
   Backend,
   BackendListener,
   DesiredAttempt,
-  WorkerObservation,
 } from '../../main/backends/backend.js';
 import { Controller } from '../../main/controller/controller.js';
 import type { Store } from '../../main/store/types.js';
 import { eventually } from '../harness/eventually.js';
+import { fakeWorker as worker } from '../harness/fake-backend.js';
 import { refusalOf } from '../harness/host-jobs.js';
 import { makeFolder, openTestStore, type Folder } from '../store/builders.js';
-
-const worker: WorkerObservation = {
-  id: 'w1',
-  hostname: 'w1',
-  state: 'HEALTHY',
-  cpuMillicores: 4000,
-  memoryBytes: 8e9,
-  gpus: [],
-  gpuNote: null,
-  attributes: {},
-  platform: 'linux',
-  cpuModel: 'test',
-  cpuCount: 4,
-  cpuBusyPercent: null,
-  memoryAvailableBytes: 8e9,
-  disks: [],
-  sampledAtMs: 1,
-};
 
 let folder: Folder;
 let store: Store;
@@ -103,22 +85,7 @@ const submit = () =>
   });
 
 function report(uid: string, more: Partial<AttemptObservation>): void {
-  listener?.observations([
-    {
-      uid,
-      state: 'RUNNING',
-      startedAtMs: null,
-      finishedAtMs: null,
-      durationMs: null,
-      exitCode: null,
-      signal: null,
-      cause: null,
-      warnings: [],
-      peakMemoryBytes: null,
-      pid: null,
-      ...more,
-    },
-  ]);
+  listener?.observations([observation(uid, more.state ?? 'RUNNING', more)]);
 }
 
 async function startedUid(): Promise<string> {

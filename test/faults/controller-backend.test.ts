@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { HostStatus } from '../../core/contract/views.js';
 import type { BackendPatience } from '../../main/controller/guarded-backend.js';
 import { eventually } from '../harness/eventually.js';
-import { FakeBackend, FakeMachine, observationOf } from '../harness/fake-backend.js';
+import { report } from '../../core/model/test-world.js';
+import { FakeBackend, FakeMachine } from '../harness/fake-backend.js';
 import {
   attemptsOf,
   over,
@@ -165,7 +166,7 @@ describe('a backend that lies', () => {
     const uid = await oneUid(jobId);
     await running(client, jobId);
     const never = 'ffffffffffffffff';
-    backend.say(observationOf(never, 'SUCCEEDED', { exitCode: 0 }));
+    backend.say(report(never, 'SUCCEEDED', { exitCode: 0 }));
     await eventually(droppedReports).toHaveLength(1);
     expect(droppedReports()[0]).toMatchObject({
       level: 'warn',
@@ -192,9 +193,9 @@ describe('a backend that lies', () => {
     await eventually(async () => (await attemptsOf(client, jobId)).at(-1)?.state).toBe('RUNNING');
     const before = await tasksOf(client, jobId);
     backend.say(
-      observationOf(first, 'SUCCEEDED', { exitCode: 0 }),
-      observationOf(first, 'RUNNING', { pid: 9 }),
-      observationOf(first, 'FAILED', { exitCode: 9 }),
+      report(first, 'SUCCEEDED', { exitCode: 0 }),
+      report(first, 'RUNNING', { pid: 9 }),
+      report(first, 'FAILED', { exitCode: 9 }),
     );
     await eventually(droppedReports).toHaveLength(1);
     expect(droppedReports()[0]).toMatchObject({
@@ -213,14 +214,14 @@ describe('a backend that lies', () => {
     const jobId = await submit(client, shell('true', { maxRetries: 2 }));
     const first = await oneUid(jobId);
     await running(client, jobId);
-    const failed = observationOf(first, 'FAILED', { exitCode: 4 });
+    const failed = report(first, 'FAILED', { exitCode: 4 });
     backend.say(failed, failed);
     backend.say(failed);
     await eventually(async () => (await attemptsOf(client, jobId)).length).toBe(2);
     await eventually(async () => (await attemptsOf(client, jobId)).at(-1)?.state).toBe('RUNNING');
     backend.say(failed);
     const second = await oneUid(jobId);
-    const succeeded = observationOf(second, 'SUCCEEDED', { exitCode: 0 });
+    const succeeded = report(second, 'SUCCEEDED', { exitCode: 0 });
     backend.say(succeeded, succeeded);
     backend.say(succeeded);
     expect(await over(client, jobId)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 });

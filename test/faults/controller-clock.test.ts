@@ -4,37 +4,20 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { JobRequest } from '../../core/contract/job-request.js';
-import { specOf } from '../../core/model/test-world.js';
+import { report as observation, specOf } from '../../core/model/test-world.js';
 import type {
   AttemptObservation,
   Backend,
   BackendListener,
   DesiredAttempt,
-  WorkerObservation,
 } from '../../main/backends/backend.js';
 import { Controller } from '../../main/controller/controller.js';
 import { openReads } from '../../main/store/reads.js';
 import type { Store } from '../../main/store/types.js';
 import { eventually } from '../harness/eventually.js';
+import { fakeWorker as worker } from '../harness/fake-backend.js';
 import { makeFolder, openTestStore, silent, type Folder } from '../store/builders.js';
 
-const worker: WorkerObservation = {
-  id: 'w1',
-  hostname: 'w1',
-  state: 'HEALTHY',
-  cpuMillicores: 4000,
-  memoryBytes: 8e9,
-  gpus: [],
-  gpuNote: null,
-  attributes: {},
-  platform: 'linux',
-  cpuModel: 'test',
-  cpuCount: 4,
-  cpuBusyPercent: null,
-  memoryAvailableBytes: 8e9,
-  disks: [],
-  sampledAtMs: 1,
-};
 const minute = 60_000;
 /** The last Sunday of October 2026 at 02:30 in Berlin, summer time: an hour later it is 02:30 again. */
 const berlin = Date.UTC(2026, 9, 25, 0, 30);
@@ -112,22 +95,7 @@ async function submit(request: Partial<JobRequest> = {}): Promise<string> {
 }
 
 function report(uid: string, more: Partial<AttemptObservation>): void {
-  listener?.observations([
-    {
-      uid,
-      state: 'RUNNING',
-      startedAtMs: null,
-      finishedAtMs: null,
-      durationMs: null,
-      exitCode: null,
-      signal: null,
-      cause: null,
-      warnings: [],
-      peakMemoryBytes: null,
-      pid: null,
-      ...more,
-    },
-  ]);
+  listener?.observations([observation(uid, more.state ?? 'RUNNING', more)]);
 }
 
 async function started(): Promise<string> {

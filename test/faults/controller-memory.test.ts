@@ -12,7 +12,8 @@ import { Controller } from '../../main/controller/controller.js';
 import type { Store } from '../../main/store/types.js';
 import { specOf } from '../harness/backend-probe.js';
 import { eventually } from '../harness/eventually.js';
-import { FakeBackend, FakeMachine, fakeWorker, observationOf } from '../harness/fake-backend.js';
+import { report } from '../../core/model/test-world.js';
+import { FakeBackend, FakeMachine, fakeWorker } from '../harness/fake-backend.js';
 import { makeFolder, openTestStore, type Folder } from '../store/builders.js';
 
 /** Kept, so that a history that once failed is tried for ever. A failure prints seed and path of a new one. */
@@ -201,7 +202,7 @@ class Run {
 
   private observation(uid: string, state: AttemptObservation['state']): AttemptObservation {
     const ended = state !== 'BUILDING' && state !== 'RUNNING';
-    return observationOf(uid, state, {
+    return report(uid, state, {
       ...(state === 'MISSING' ? {} : { startedAtMs: this.nowMs - 5, pid: 4711 }),
       ...(ended ? { finishedAtMs: this.nowMs, durationMs: 5 } : {}),
       ...(state === 'FAILED' ? { exitCode: 3 } : {}),

@@ -3,6 +3,7 @@
  * keeps the port's rules as the real ones do (the conformance suite runs against it), until it is told to hang, to lie or to die.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { report } from '../../core/model/test-world.js';
 import { infeasibleFields } from '../../core/scheduling/feasible.js';
 import type {
   AttemptLaunch,
@@ -44,27 +45,6 @@ interface Kept {
   child: ChildProcess | null;
   asked: 'cancelled' | null;
   end: AttemptObservation | null;
-}
-
-export function observationOf(
-  uid: string,
-  state: AttemptObservation['state'],
-  more: Partial<AttemptObservation> = {},
-): AttemptObservation {
-  return {
-    uid,
-    state,
-    startedAtMs: null,
-    finishedAtMs: null,
-    durationMs: null,
-    exitCode: null,
-    signal: null,
-    cause: null,
-    warnings: [],
-    peakMemoryBytes: null,
-    pid: null,
-    ...more,
-  };
 }
 
 /** Where attempts live; backends come and go. */
@@ -127,7 +107,7 @@ export class FakeMachine {
     if (kept?.end !== null) return;
     const { exitCode, signal = null } = how;
     const now = Date.now();
-    kept.end = observationOf(uid, kept.asked !== null ? 'KILLED' : exitCode === 0 ? 'SUCCEEDED' : 'FAILED', {
+    kept.end = report(uid, kept.asked !== null ? 'KILLED' : exitCode === 0 ? 'SUCCEEDED' : 'FAILED', {
       startedAtMs: kept.startedAtMs,
       finishedAtMs: now,
       durationMs: now - kept.startedAtMs,
@@ -141,9 +121,9 @@ export class FakeMachine {
 
   seen(uid: string): AttemptObservation {
     const kept = this.attempts.get(uid);
-    if (kept === undefined) return observationOf(uid, 'MISSING');
+    if (kept === undefined) return report(uid, 'MISSING');
     if (kept.end !== null) return kept.end;
-    return observationOf(uid, 'RUNNING', { startedAtMs: kept.startedAtMs, pid: kept.child?.pid ?? null });
+    return report(uid, 'RUNNING', { startedAtMs: kept.startedAtMs, pid: kept.child?.pid ?? null });
   }
 
   bytes(uid: string, stream: 'out' | 'err'): Buffer {
