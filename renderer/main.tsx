@@ -1,5 +1,5 @@
 import './state/zod-jitless.js';
-import '@mantine/core/styles.css';
+import './theme/mantine.css';
 import './theme/tokens.css';
 import './theme/global.css';
 import { createRoot } from 'react-dom/client';

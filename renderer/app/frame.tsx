@@ -22,8 +22,11 @@ import {
   routeHash,
   useRoute,
 } from './router.js';
-import { Pages } from './pages.js';
+import { Pages, preparePages } from './pages.js';
 import { StatusBar } from './status-bar.js';
+
+/** The first page is drawn by then; whoever goes on to another one finds its code there. */
+const preparePagesAfterMs = 1000;
 
 export function Frame() {
   const route = useRoute();
@@ -100,6 +103,13 @@ export function Frame() {
       else if (command.kind === 'palette') openPalette();
     }, []),
   );
+
+  useEffect(() => {
+    const timer = setTimeout(preparePages, preparePagesAfterMs);
+    return () => {
+      clearTimeout(timer);
+    };
+  }, []);
 
   // A new page takes the focus, so that keys and screen readers start at its top.
   const pageKey =

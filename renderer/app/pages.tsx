@@ -1,23 +1,34 @@
-import { BudgetsPage } from '../pages/budgets/budgets-page.js';
-import { JobPage } from '../pages/job/job-page.js';
 import { JobsPage } from '../pages/jobs/jobs-page.js';
-import { NewJobPage } from '../pages/new-job/new-job-page.js';
-import { OverviewPage } from '../pages/overview/overview-page.js';
+import { latePage } from './late-page.js';
 import type { Route } from './router.js';
+
+const jobPage = latePage(async () => (await import('../pages/job/job-page.js')).JobPage);
+const newJobPage = latePage(async () => (await import('../pages/new-job/new-job-page.js')).NewJobPage);
+const overviewPage = latePage(async () => (await import('../pages/overview/overview-page.js')).OverviewPage);
+const budgetsPage = latePage(async () => (await import('../pages/budgets/budgets-page.js')).BudgetsPage);
+
+/** Fetches the code of the pages that the first script leaves out. */
+export function preparePages(): void {
+  for (const page of [overviewPage, jobPage, newJobPage, budgetsPage]) page.prepare();
+}
 
 export function Pages({ route }: { readonly route: Route }) {
   switch (route.page) {
     case 'overview':
-      return <OverviewPage />;
+      return <overviewPage.Page />;
     case 'jobs':
       return <JobsPage query={route.query} />;
     case 'budgets':
-      return <BudgetsPage />;
+      return <budgetsPage.Page />;
     case 'new':
       return (
-        <NewJobPage key={`${route.from ?? ''} ${route.mode ?? ''}`} from={route.from} mode={route.mode} />
+        <newJobPage.Page
+          key={`${route.from ?? ''} ${route.mode ?? ''}`}
+          from={route.from}
+          mode={route.mode}
+        />
       );
     case 'job':
-      return <JobPage key={route.jobId} jobId={route.jobId} tab={route.tab} />;
+      return <jobPage.Page key={route.jobId} jobId={route.jobId} tab={route.tab} />;
   }
 }

@@ -40,7 +40,7 @@ export const StateBadge = memo(function StateBadge({ state, word }: StateBadgePr
       style={{ color: look.color }}
     >
       <Icon name={look.icon} size={14} />
-      <span>{word ?? stateWords[state]}</span>
+      {word ?? stateWords[state]}
     </span>
   );
 });

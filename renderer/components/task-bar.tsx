@@ -24,25 +24,23 @@ const order: readonly TaskState[] = [
 export interface TaskBarProps {
   readonly counts: JobSummary['taskCounts'];
   readonly total: number;
+  /** In a row of many, that the pointer is on it: the hint is made for nobody otherwise. */
+  readonly hinted?: boolean;
+  readonly role?: 'gridcell';
 }
 
-export const TaskBar = memo(function TaskBar({ counts, total }: TaskBarProps) {
+export const TaskBar = memo(function TaskBar({ counts, total, hinted = true, role }: TaskBarProps) {
   const done = counts.SUCCEEDED ?? 0;
-  const hint = taskStates
-    .flatMap((state) => {
-      const count = counts[state] ?? 0;
-      return count === 0 ? [] : `${formatCount(count)} ${stateWords[state].toLowerCase()}`;
-    })
-    .join(', ');
+  const title = hinted ? jobs.tasksHint(hintOf(counts)) : undefined;
   if (total === 1) {
     return (
-      <span className="iris-muted" title={jobs.tasksHint(hint)}>
+      <span role={role} className="iris-muted" title={title}>
         {jobs.oneTask}
       </span>
     );
   }
   return (
-    <span className={styles['cell']} title={jobs.tasksHint(hint)}>
+    <span role={role} className={styles['cell']} title={title}>
       <span className={styles['count']}>{jobs.tasksDone(done, total)}</span>
       <svg className={styles['bar']} viewBox={`0 0 ${total} 1`} preserveAspectRatio="none" aria-hidden="true">
         <Segments counts={counts} />
@@ -50,6 +48,15 @@ export const TaskBar = memo(function TaskBar({ counts, total }: TaskBarProps) {
     </span>
   );
 });
+
+function hintOf(counts: JobSummary['taskCounts']): string {
+  return taskStates
+    .flatMap((state) => {
+      const count = counts[state] ?? 0;
+      return count === 0 ? [] : `${formatCount(count)} ${stateWords[state].toLowerCase()}`;
+    })
+    .join(', ');
+}
 
 function Segments({ counts }: { readonly counts: JobSummary['taskCounts'] }) {
   let at = 0;

@@ -1,6 +1,6 @@
 /** Search, chips and the state menu. With a selection, the same line holds what can be done with it. */
 import { ActionIcon, Button, Menu, TextInput, UnstyledButton } from '@mantine/core';
-import type { RefObject } from 'react';
+import { memo, type RefObject } from 'react';
 import { jobStates, type JobState } from '../../../core/contract/states.js';
 import { Icon } from '../../components/icon.js';
 import { StateBadge } from '../../components/state-badge.js';
@@ -22,7 +22,7 @@ export interface FilterBarProps {
   readonly onChange: (view: JobsView) => void;
 }
 
-export function FilterBar({ view, user, onChange }: FilterBarProps) {
+export const FilterBar = memo(function FilterBar({ view, user, onChange }: FilterBarProps) {
   const toggleState = (state: JobState, on: boolean) => {
     const states = jobStates.filter((candidate) =>
       candidate === state ? on : view.states.includes(candidate),
@@ -86,7 +86,7 @@ export function FilterBar({ view, user, onChange }: FilterBarProps) {
       )}
     </div>
   );
-}
+});
 
 export interface SearchBoxProps {
   readonly value: string;

@@ -1,18 +1,21 @@
-/** One line of the list. It listens to its own job, selection and pending stop; nothing else renders it. */
+/**
+ * One line of the list. It listens to its own job, selection and pending stop; nothing else renders it. Scrolling makes several of them
+ * anew in each frame, so it has as few elements as its looks allow: what only the pointer can find (hints, buttons) is there while it
+ * is on the row.
+ */
 import { memo, useCallback, useState, useSyncExternalStore, type MouseEvent } from 'react';
 import { formatDuration } from '../../../core/formats/durations.js';
 import { isTerminalJobState } from '../../../core/contract/states.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { jobRoute, routeHash } from '../../app/router.js';
+import { useTimeText } from '../../components/clock.js';
 import { Skeleton } from '../../components/feedback.js';
 import { Icon } from '../../components/icon.js';
 import { StateBadge } from '../../components/state-badge.js';
 import { TaskBar } from '../../components/task-bar.js';
-import { RelativeTime, RunningFor } from '../../components/time.js';
-import { Dash } from '../../components/values.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
 import { useDesktop, useJobRow } from '../../state/desktop-context.js';
-import { common } from '../../strings/common.js';
+import { common, formatAge, formatExactTime } from '../../strings/common.js';
 import { jobs as words } from '../../strings/jobs.js';
 import styles from './job-row.module.css';
 import type { Selection } from './selection.js';
@@ -45,14 +48,45 @@ export function rowElementId(id: string): string {
   return `job-row-${id}`;
 }
 
+const styleOf = (...names: readonly string[]) => names.map((name) => styles[name] ?? '').join(' ');
+const wideNumberClass = styleOf('number', 'wide');
+const dashGpuClass = styleOf('number', 'wide', 'dash');
+const dashNumberClass = styleOf('number', 'dash');
+const whereClass = styleOf('where', 'wide');
+const dashWhereClass = styleOf('where', 'wide', 'dash');
+const linkClass = `${styleOf('link')} iris-ellipsis`;
+const commandClass = `${styleOf('command')} iris-mono`;
+
+function shownTime(job: JobSummary, showEnd: boolean): number {
+  return showEnd ? (job.finishedAtMs ?? job.submittedAtMs) : job.submittedAtMs;
+}
+
+/** Age and run time, a line each: one text for the clock to compare. */
+function timesOf(job: JobSummary, showEnd: boolean, now: number): string {
+  const age = formatAge(now - shownTime(job, showEnd));
+  if (job.startedAtMs === null) return age;
+  // Running: whole seconds, so that it does not change more often than the clock ticks.
+  const ran =
+    job.finishedAtMs === null
+      ? Math.floor(Math.max(0, now - job.startedAtMs) / 1000) * 1000
+      : job.finishedAtMs - job.startedAtMs;
+  return `${age}\n${formatDuration(ran)}`;
+}
+
 export const JobRow = memo(function JobRow(props: JobRowProps) {
   const { id, depth, open, line, top, flat, showEnd, selection, handlers } = props;
   const job = useJobRow(id);
   const [hovered, setHovered] = useState(false);
   const { actions } = useDesktop();
-  const selected = useSyncExternalStore(selection.subscribe, () => selection.isSelected(id));
-  const active = useSyncExternalStore(selection.subscribe, () => selection.active() === id);
+  const marks = useSyncExternalStore(
+    selection.subscribe,
+    () => (selection.isSelected(id) ? 1 : 0) + (selection.active() === id ? 2 : 0),
+  );
+  const selected = (marks & 1) !== 0;
+  const active = (marks & 2) !== 0;
   const stopping = useSyncExternalStore(actions.stopping.subscribe, () => actions.stopping.has(id));
+
+  const times = useTimeText((now) => (job === undefined ? '' : timesOf(job, showEnd, now))).split('\n');
 
   const onClick = useCallback(
     (event: MouseEvent) => {
@@ -91,45 +125,67 @@ export const JobRow = memo(function JobRow(props: JobRowProps) {
       }}
     >
       <span role="gridcell" className={styles['box']}>
-        <button
-          type="button"
-          tabIndex={-1}
-          className={styles['check']}
-          aria-pressed={selected}
-          aria-label={words.selectRow(job.name)}
-          onClick={(event) => {
-            handlers.select(id, event.shiftKey ? 'range' : 'toggle');
-          }}
+        {hovered || selected || active ? (
+          <button
+            type="button"
+            tabIndex={-1}
+            className={styles['check']}
+            aria-pressed={selected}
+            aria-label={words.selectRow(job.name)}
+            onClick={(event) => {
+              handlers.select(id, event.shiftKey ? 'range' : 'toggle');
+            }}
+          >
+            {selected ? <Icon name="check" size={12} /> : null}
+          </button>
+        ) : null}
+      </span>
+      <NameCell
+        job={job}
+        depth={depth}
+        open={open}
+        canOpen={canOpen}
+        flat={flat}
+        hinted={hovered}
+        handlers={handlers}
+      />
+      <StateCell job={job} stopping={stopping && !isTerminalJobState(job.state)} hinted={hovered} />
+      <TaskBar counts={job.taskCounts} total={job.numTasks} role="gridcell" hinted={hovered} />
+      {job.gpuCount === 0 ? (
+        <span role="gridcell" className={dashGpuClass}>
+          {common.noGpuAsked}
+        </span>
+      ) : (
+        <span role="gridcell" className={wideNumberClass}>
+          {job.gpuCount}
+        </span>
+      )}
+      <span
+        role="gridcell"
+        className={styles['number']}
+        title={hovered ? formatExactTime(shownTime(job, showEnd)) : undefined}
+      >
+        {times[0]}
+      </span>
+      {job.startedAtMs === null ? (
+        <span role="gridcell" className={dashNumberClass}>
+          {common.notStarted}
+        </span>
+      ) : (
+        <span
+          role="gridcell"
+          className={styles['number']}
+          title={hovered && job.finishedAtMs === null ? formatExactTime(job.startedAtMs) : undefined}
         >
-          {selected ? <Icon name="check" size={12} /> : null}
-        </button>
-      </span>
-      <NameCell job={job} depth={depth} open={open} canOpen={canOpen} flat={flat} handlers={handlers} />
-      <StateCell job={job} stopping={stopping && !isTerminalJobState(job.state)} />
-      <span role="gridcell" className={styles['cell']}>
-        <TaskBar counts={job.taskCounts} total={job.numTasks} />
-      </span>
+          {times[1]}
+        </span>
+      )}
       <span
         role="gridcell"
-        className={`${styles['cell'] ?? ''} ${styles['number'] ?? ''} ${styles['wide'] ?? ''}`}
+        className={job.workers.length === 0 ? dashWhereClass : whereClass}
+        title={hovered ? job.workers.join(', ') || common.notPlaced : undefined}
       >
-        {job.gpuCount === 0 ? <Dash reason={common.noGpuAsked} /> : job.gpuCount}
-      </span>
-      <span role="gridcell" className={`${styles['cell'] ?? ''} ${styles['number'] ?? ''}`}>
-        <RelativeTime atMs={showEnd ? (job.finishedAtMs ?? job.submittedAtMs) : job.submittedAtMs} />
-      </span>
-      <span role="gridcell" className={`${styles['cell'] ?? ''} ${styles['number'] ?? ''}`}>
-        <RunTime job={job} />
-      </span>
-      <span
-        role="gridcell"
-        className={`${styles['cell'] ?? ''} ${styles['where'] ?? ''} ${styles['wide'] ?? ''} iris-ellipsis`}
-      >
-        {job.workers.length === 0 ? (
-          <Dash reason={common.notPlaced} />
-        ) : (
-          <span title={job.workers.join(', ')}>{job.workers.join(', ')}</span>
-        )}
+        {job.workers.join(', ') || common.notPlaced}
       </span>
       {hovered ? <RowActions job={job} stopping={stopping} handlers={handlers} /> : null}
     </div>
@@ -211,13 +267,15 @@ interface NameCellProps {
   readonly open: boolean;
   readonly canOpen: boolean;
   readonly flat: boolean;
+  /** The pointer is on the row: cut texts are whole in hints. */
+  readonly hinted: boolean;
   readonly handlers: RowHandlers;
 }
 
-function NameCell({ job, depth, open, canOpen, flat, handlers }: NameCellProps) {
+function NameCell({ job, depth, open, canOpen, flat, hinted, handlers }: NameCellProps) {
   const parent = flat && job.parentId !== null ? `${job.parentId.split('/').slice(2).join('/')}/` : '';
   return (
-    <span role="gridcell" className={styles['name']} style={{ paddingLeft: depth * 16 }}>
+    <span role="gridcell" className={styles['name']} style={{ paddingLeft: depth * 16 + (canOpen ? 0 : 22) }}>
       {canOpen ? (
         <button
           type="button"
@@ -230,26 +288,30 @@ function NameCell({ job, depth, open, canOpen, flat, handlers }: NameCellProps) 
         >
           <Icon name={open ? 'chevron-down' : 'chevron-right'} size={12} />
         </button>
-      ) : (
-        <span className={styles['twisty']} />
-      )}
+      ) : null}
       <a
-        className={`${styles['link'] ?? ''} iris-ellipsis`}
+        className={linkClass}
         href={routeHash(jobRoute(job.id))}
         tabIndex={-1}
-        title={`${job.id}\n${job.commandLine}`}
+        title={hinted ? `${job.id}\n${job.commandLine}` : undefined}
       >
         {parent === '' ? null : <span className="iris-muted">{parent}</span>}
         {job.name}
       </a>
-      <span className={`${styles['command'] ?? ''} iris-mono iris-ellipsis`} aria-hidden="true">
+      <span className={commandClass} aria-hidden="true">
         {job.commandLine}
       </span>
     </span>
   );
 }
 
-function StateCell({ job, stopping }: { readonly job: JobSummary; readonly stopping: boolean }) {
+interface StateCellProps {
+  readonly job: JobSummary;
+  readonly stopping: boolean;
+  readonly hinted: boolean;
+}
+
+function StateCell({ job, stopping, hinted }: StateCellProps) {
   const failed = job.state === 'RUNNING' ? (job.taskCounts.FAILED ?? 0) : 0;
   const reason =
     job.state === 'PENDING' ? job.waiting?.message : job.state === 'RUNNING' ? undefined : job.cause?.message;
@@ -258,18 +320,12 @@ function StateCell({ job, stopping }: { readonly job: JobSummary; readonly stopp
       <StateBadge state={job.state} {...(stopping ? { word: words.stopping } : {})} />
       {failed > 0 ? <span className={styles['failed']}>{words.failedTasks(failed)}</span> : null}
       {reason === undefined ? null : (
-        <span className={`${styles['reason'] ?? ''} iris-ellipsis`} title={reason}>
+        <span className={styles['reason']} title={hinted ? reason : undefined}>
           {reason}
         </span>
       )}
     </span>
   );
-}
-
-function RunTime({ job }: { readonly job: JobSummary }) {
-  if (job.startedAtMs === null) return <Dash reason={common.notStarted} />;
-  if (job.finishedAtMs === null) return <RunningFor startedAtMs={job.startedAtMs} />;
-  return <span>{formatDuration(job.finishedAtMs - job.startedAtMs)}</span>;
 }
 
 export interface LineProps {
@@ -286,28 +342,22 @@ export const SkeletonRow = memo(function SkeletonRow({ line, top, depth }: LineP
       <span role="gridcell" className={styles['name']} style={{ paddingLeft: depth * 16 + 22 }}>
         <Skeleton width={90 + ((line * 37) % 90)} />
       </span>
-      <span role="gridcell" className={styles['cell']}>
+      <span role="gridcell">
         <Skeleton width={70 + ((line * 53) % 80)} />
       </span>
-      <span role="gridcell" className={styles['cell']}>
+      <span role="gridcell">
         <Skeleton width={44} />
       </span>
-      <span
-        role="gridcell"
-        className={`${styles['cell'] ?? ''} ${styles['number'] ?? ''} ${styles['wide'] ?? ''}`}
-      >
+      <span role="gridcell" className={wideNumberClass}>
         <Skeleton width={12} />
       </span>
-      <span role="gridcell" className={`${styles['cell'] ?? ''} ${styles['number'] ?? ''}`}>
+      <span role="gridcell" className={styles['number']}>
         <Skeleton width={24} />
       </span>
-      <span role="gridcell" className={`${styles['cell'] ?? ''} ${styles['number'] ?? ''}`}>
+      <span role="gridcell" className={styles['number']}>
         <Skeleton width={44} />
       </span>
-      <span
-        role="gridcell"
-        className={`${styles['cell'] ?? ''} ${styles['where'] ?? ''} ${styles['wide'] ?? ''}`}
-      >
+      <span role="gridcell" className={whereClass}>
         <Skeleton width={36} />
       </span>
     </div>

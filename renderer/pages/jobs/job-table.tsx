@@ -140,8 +140,9 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
         ref={scroller}
         className={styles['scroller']}
         role="none"
-        onScroll={(event) => {
-          remember(event.currentTarget.scrollTop);
+        onScroll={() => {
+          // The list's own note of it: asked for here, it would have the new rows laid out at once.
+          remember(virtualizer.scrollOffset ?? 0);
         }}
       >
         <TableHeader sort={sort} showEnd={showEnd} onSort={onSort} />

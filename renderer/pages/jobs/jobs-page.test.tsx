@@ -265,7 +265,7 @@ describe('Jobs page', () => {
     const host = new FakeHost({ jobs: 0 });
     host.hold();
     show({ host });
-    expect(screen.getByRole('treegrid').getAttribute('aria-busy')).toBe('true');
+    expect((await screen.findByRole('treegrid')).getAttribute('aria-busy')).toBe('true');
     host.release();
     await screen.findByText('No jobs yet');
     // What happens from now on is told to the list.

@@ -9,11 +9,12 @@ import { EmptyState, ErrorState, LoadingNote } from '../../components/feedback.j
 import { Icon } from '../../components/icon.js';
 import { PageHeader } from '../../components/page-header.js';
 import { useToast } from '../../components/toasts.js';
+import { useWaited } from '../../components/use-waited.js';
 import { useJobActions } from '../../components/use-job-actions.js';
 import { useDesktop, useHostStatus } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
-import { useStore } from '../../state/use-store.js';
+import { useStorePart } from '../../state/use-store.js';
 import { common } from '../../strings/common.js';
 import { jobs as words } from '../../strings/jobs.js';
 import { FilterBar, SearchBox, SelectionBar } from './filter-bar.js';
@@ -36,6 +37,7 @@ import { RowMenu } from './row-menu.js';
 import { idsBetween, useJobsKeys } from './use-jobs-keys.js';
 
 const searchDelayMs = 150;
+const skeletonsAfterMs = 150;
 
 interface OpenMenu {
   readonly rows: readonly JobSummary[];
@@ -50,7 +52,9 @@ export function JobsPage({ query }: { readonly query: string }) {
   const user = useHostStatus()?.user ?? null;
   const state = jobsStateOf(desktop);
   const { list, selection } = state;
-  const structure = useStore(list.structure);
+  // Not the whole structure: it is another one at each page of rows that scrolling brings.
+  const total = useStorePart(list.structure, (structure) => structure.total);
+  const error = useStorePart(list.structure, (structure) => structure.error);
   const selectedIds = useSyncExternalStore(selection.subscribe, selection.selected);
   const [menu, setMenu] = useState<OpenMenu | null>(null);
   const [selecting, setSelecting] = useState(false);
@@ -210,16 +214,19 @@ export function JobsPage({ query }: { readonly query: string }) {
   }, []);
 
   const selectedRows = rowsOf(selectedIds);
-  const failedWhole = structure.error !== null && structure.total === null;
-  const empty = structure.total === 0 && structure.error === null;
+  const failedWhole = error !== null && total === null;
+  const empty = total === 0 && error === null;
+  // The first answer mostly comes at once: skeletons drawn before it would be work for nothing, and a flicker.
+  const waited = useWaited(total === null, skeletonsAfterMs);
+  const nothingYet = total === null && !waited;
   return (
     <>
       <PageHeader
         title={words.title}
         aside={
-          structure.total === null ? null : (
+          total === null ? null : (
             <span className="iris-muted" role="status">
-              {isNarrowed(view) ? words.totalFound(structure.total) : words.total(structure.total)}
+              {isNarrowed(view) ? words.totalFound(total) : words.total(total)}
             </span>
           )
         }
@@ -264,17 +271,17 @@ export function JobsPage({ query }: { readonly query: string }) {
       ) : (
         <FilterBar view={view} user={user} onChange={show} />
       )}
-      {structure.total === null && !failedWhole ? <LoadingNote /> : null}
-      {structure.error !== null ? (
+      {total === null && !failedWhole ? <LoadingNote /> : null}
+      {error !== null ? (
         <ErrorState
           what={failedWhole ? words.what : words.refreshWhat}
-          refusal={structure.error}
+          refusal={error}
           onRetry={() => {
             list.refresh();
           }}
         />
       ) : null}
-      {failedWhole ? null : empty ? (
+      {failedWhole || nothingYet ? null : empty ? (
         <NoJobs view={view} onShowAll={() => onSearchReset(setSearchText, show)} />
       ) : (
         <JobTable

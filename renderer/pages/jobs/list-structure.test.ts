@@ -8,7 +8,7 @@ function input(part: Partial<StructureInput>): StructureInput {
   return {
     total: slots.length,
     slots,
-    indexOf: new Map(),
+    indexOf: new Map(slots.flatMap((id, index) => (id === undefined ? [] : [[id, index]]))),
     children: new Map(),
     expanded: new Set(),
     error: null,

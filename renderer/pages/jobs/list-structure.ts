@@ -76,10 +76,13 @@ function descendants(input: StructureInput, parentId: string, depth: number, int
 
 export function buildStructure(input: StructureInput): ListStructure {
   const slots = [...input.slots];
-  const indexOf = new Map<string, number>();
-  slots.forEach((id, index) => {
-    if (id !== undefined) indexOf.set(id, index);
-  });
+  // The list's own map, which goes on changing: what it says of these slots is checked, not copied for each page of rows.
+  const indexOf = {
+    get(id: string): number | undefined {
+      const index = input.indexOf.get(id);
+      return index !== undefined && slots[index] === id ? index : undefined;
+    },
+  };
   const blocks: Block[] = [];
   const childLine = new Map<string, number>();
   let extra = 0;

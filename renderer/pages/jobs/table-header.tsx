@@ -1,4 +1,5 @@
 /** Column heads; those that sort say so and by which way. */
+import { memo } from 'react';
 import type { JobSort } from '../../../core/contract/api.js';
 import { Icon } from '../../components/icon.js';
 import { jobs as words } from '../../strings/jobs.js';
@@ -31,7 +32,7 @@ export interface TableHeaderProps {
   readonly onSort: (key: JobSort['key']) => void;
 }
 
-export function TableHeader({ sort, showEnd, onSort }: TableHeaderProps) {
+export const TableHeader = memo(function TableHeader({ sort, showEnd, onSort }: TableHeaderProps) {
   return (
     <div role="rowgroup" className={styles['head']}>
       <div role="row" className={styles['headRow']} aria-rowindex={1}>
@@ -70,4 +71,4 @@ export function TableHeader({ sort, showEnd, onSort }: TableHeaderProps) {
       </div>
     </div>
   );
-}
+});
