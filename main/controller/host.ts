@@ -20,6 +20,7 @@ import { builtModule } from '../modules.js';
 import { listenOnSocket } from '../server/socket-server.js';
 import { acquireOwnerLock } from '../store/owner-lock.js';
 import { openReader } from '../store/reader.js';
+import { openReads } from '../store/reads.js';
 import { openStore } from '../store/store.js';
 import { Controller } from './controller.js';
 import type { BackendPatience } from './guarded-backend.js';
@@ -57,6 +58,11 @@ interface Step {
   dispose(): void | Promise<void>;
 }
 
+/**
+ * Under the desktop the reader's thread starts so much later: until then the window starts too, and the thread would take a good part
+ * of a processor from it.
+ */
+const readerAfterMs = 2000;
 /** Shutdown goes on without a step that takes longer. */
 const disposeDeadlineMs = 5000;
 
@@ -111,6 +117,14 @@ export async function startHost(options: HostOptions): Promise<Host> {
       workerFile: pathToFileURL(builtModule('reader-worker')),
       path: home.database,
       log: logger,
+      ...(options.hostKind === 'desktop'
+        ? {
+            later: {
+              afterMs: readerAfterMs,
+              reads: () => openReads({ path: home.database, nowMs, log: logger }),
+            },
+          }
+        : {}),
     });
     steps.push({ name: 'reader', dispose: () => reads.close() });
 

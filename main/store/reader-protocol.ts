@@ -1,5 +1,5 @@
 /** Messages between the reader's client and its thread. */
-import type { Refusal } from '../../core/contract/errors.js';
+import { refusal, RefusalError, type Refusal } from '../../core/contract/errors.js';
 import type { Reads } from './types.js';
 
 export type ReadMethod = Exclude<keyof Reads, 'close'>;
@@ -18,6 +18,20 @@ export const readMethods: Readonly<Record<ReadMethod, true>> = {
   inbox: true,
   counts: true,
 };
+
+/** Client and thread are of one build, so the arguments are those of the method. */
+export function answerOf(reads: Reads, method: ReadMethod, args: readonly unknown[]): unknown {
+  const methods = reads as unknown as Readonly<
+    Record<ReadMethod, (...values: readonly unknown[]) => unknown>
+  >;
+  return methods[method](...args);
+}
+
+export function refusalOf(method: ReadMethod, error: unknown): Refusal {
+  if (error instanceof RefusalError) return error.refusal;
+  const reason = error instanceof Error ? error.message : String(error);
+  return refusal('INTERNAL', `Reading ${method} failed: ${reason}`);
+}
 
 export type ReaderRequest =
   | {

@@ -1,8 +1,13 @@
 /** The reader's thread: heavy queries run here, so that neither the controller nor a window waits for them. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { refusal, RefusalError } from '../../core/contract/errors.js';
 import { openReads } from './reads.js';
-import type { ReaderData, ReaderReply, ReaderRequest, ReadMethod } from './reader-protocol.js';
+import {
+  answerOf,
+  refusalOf,
+  type ReaderData,
+  type ReaderReply,
+  type ReaderRequest,
+} from './reader-protocol.js';
 import type { Reads } from './types.js';
 
 if (parentPort === null) throw new Error('reader-worker runs as a worker thread only');
@@ -35,17 +40,8 @@ port.on('message', (request: ReaderRequest) => {
   }
   const { id, method, args } = request;
   try {
-    // Client and thread are of one build, so the arguments are those of the method.
-    const methods = reads as unknown as Readonly<
-      Record<ReadMethod, (...values: readonly unknown[]) => unknown>
-    >;
-    reply({ kind: 'answer', id, value: methods[method](...args) });
+    reply({ kind: 'answer', id, value: answerOf(reads, method, args) });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const known =
-      error instanceof RefusalError
-        ? error.refusal
-        : refusal('INTERNAL', `Reading ${method} failed: ${reason}`);
-    reply({ kind: 'refused', id, refusal: known });
+    reply({ kind: 'refused', id, refusal: refusalOf(method, error) });
   }
 });

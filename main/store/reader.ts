@@ -5,13 +5,15 @@
 import { Worker } from 'node:worker_threads';
 import { refusal, RefusalError } from '../../core/contract/errors.js';
 import {
+  answerOf,
   readMethods,
+  refusalOf,
   type ReaderData,
   type ReaderReply,
   type ReaderRequest,
   type ReadMethod,
 } from './reader-protocol.js';
-import type { AsyncReads, ReaderOptions } from './types.js';
+import type { AsyncReads, ReaderOptions, Reads } from './types.js';
 
 const defaultTimeoutMs = 10_000;
 /** Questions waiting at once; a client that asks faster than it is answered is refused. */
@@ -121,6 +123,15 @@ export function openReader(options: ReaderOptions): AsyncReads {
         reject(new RefusalError(refusal('RESOURCE_EXHAUSTED', `${maxPending} queries are waiting already.`)));
         return;
       }
+      if (waiting !== null && later !== undefined) {
+        try {
+          early ??= later.reads();
+          resolve(answerOf(early, method, args));
+        } catch (error) {
+          reject(new RefusalError(refusalOf(method, error)));
+        }
+        return;
+      }
       const id = nextId++;
       const timer = setTimeout(() => {
         onTimeout(id);
@@ -132,6 +143,7 @@ export function openReader(options: ReaderOptions): AsyncReads {
   }
 
   async function close(): Promise<void> {
+    endEarly();
     for (const id of [...pending.keys()]) settle(id)?.reject(unavailable('The reader is closed.'));
     const running = worker;
     if (running === null) return;
@@ -148,8 +160,23 @@ export function openReader(options: ReaderOptions): AsyncReads {
     clearTimeout(timer);
   }
 
-  // Opened now, so that the first question does not wait for it.
-  start();
+  /** Answers on the caller's thread until the reader's own is started. */
+  let early: Reads | null = null;
+  let waiting: NodeJS.Timeout | null = null;
+  const { later } = options;
+  function endEarly(): void {
+    if (waiting !== null) clearTimeout(waiting);
+    waiting = null;
+    early?.close();
+    early = null;
+  }
+  // Otherwise opened now, so that the first question does not wait for it.
+  if (later === undefined) start();
+  else
+    waiting = setTimeout(() => {
+      endEarly();
+      start();
+    }, later.afterMs);
 
   const methods = Object.fromEntries(
     (Object.keys(readMethods) as ReadMethod[]).map((method) => [

@@ -156,6 +156,8 @@ export interface ReaderOptions {
   readonly log: StoreLog;
   /** Longest wait for one answer; 10 s unless told. */
   readonly timeoutMs?: number;
+  /** The thread starts only so long after; what is asked before is answered here, by these reads. */
+  readonly later?: { readonly afterMs: number; readonly reads: () => Reads };
 }
 
 /** Who holds a data folder. A process is named by boot, pid and start time, never by pid alone. */

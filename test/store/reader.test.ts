@@ -111,6 +111,66 @@ describe('the reader', () => {
     expect(await stuck).toBe('UNAVAILABLE');
     expect(await reader.resolveJob('b', 'ann')).toBe('b');
   });
+
+  it('answers in the thread that asks until its own is due, which then takes over', async () => {
+    let overHere: () => void = () => undefined;
+    const closed = new Promise<void>((resolve) => (overHere = resolve));
+    const here = openReads({ path: folder.database, nowMs: () => startMs, log: silent });
+    let answeredHere = 0;
+    reader = openReader({
+      workerFile: programs.file('reader-worker'),
+      path: folder.database,
+      log: silent,
+      later: {
+        afterMs: 1,
+        reads: () => ({
+          ...here,
+          jobList: (...args) => {
+            answeredHere += 1;
+            return here.jobList(...args);
+          },
+          close: () => {
+            here.close();
+            overHere();
+          },
+        }),
+      },
+    });
+    const early = await reader.jobList({ search: 'ann' }, newest, 0, 2);
+    expect(answeredHere).toBe(1);
+    await closed;
+    expect(await reader.jobList({ search: 'ann' }, newest, 0, 2)).toEqual(early);
+    expect(early.total).toBe(3);
+    expect(answeredHere).toBe(1);
+  });
+
+  it('closed before its thread is due, closes what it opened meanwhile and answers nothing more', async () => {
+    let closed = 0;
+    const here = openReads({ path: folder.database, nowMs: () => startMs, log: silent });
+    reader = openReader({
+      workerFile: join(folder.path, 'no-such-worker.js'),
+      path: folder.database,
+      log: silent,
+      later: {
+        afterMs: 600_000,
+        reads: () => ({
+          ...here,
+          counts: () => {
+            throw new Error('no such table: jobs');
+          },
+          close: () => {
+            here.close();
+            closed += 1;
+          },
+        }),
+      },
+    });
+    expect((await reader.jobList({ search: 'ann' }, newest, 0, 2)).total).toBe(3);
+    expect(await codeOf(reader.counts())).toBe('INTERNAL');
+    await reader.close();
+    expect(closed).toBe(1);
+    expect(await codeOf(reader.resolveJob('a', 'ann'))).toBe('UNAVAILABLE');
+  });
 });
 
 /** A thread that does `harm` at the first question ever, and as its successor answers each with its first argument. */
