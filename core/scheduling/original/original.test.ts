@@ -281,6 +281,25 @@ describe('preemption', () => {
     });
     expect(evictedBy(world.decide())).toEqual(['g0', 'g1']);
   });
+
+  test.each([
+    [4, 4, ['g0', 'g1']],
+    // The hosts would have eight cards, four of them another's: the place would never start.
+    [4, 8, []],
+  ] as const)('a slice of %d cards a host for a gang of %d: %j go', (held, asked, gone) => {
+    const world = original(
+      ['w1', 'w2'].map((id) => worker(id, { gpus: cards(8), attributes: { rack: 'r' } })),
+    );
+    const uuids = cards(8).map(({ uuid }) => uuid);
+    for (const [at, id] of ['w1', 'w2'].entries()) {
+      const gang = { band: 'BATCH', gang: true, devices: uuids.slice(0, held) } as const;
+      world.run('/bob/gang', id, { uid: `g${at}`, taskId: `/bob/gang/${at}`, ...gang });
+      world.run(`/eve/${at}`, id, { band: 'PRODUCTION', devices: uuids.slice(held) });
+    }
+    const need = { gpuCount: asked, gpuVariant: 'h100' };
+    world.submit('/alice/gang', { tasks: 2, gangBy: 'rack', band: 'PRODUCTION', ...need });
+    expect(evictedBy(world.decide())).toEqual(gone);
+  });
 });
 
 describe('rows', () => {

@@ -69,10 +69,16 @@ export class OriginalPreemption {
       // The best of its members decides: every one is strictly worse.
       if (victim.rank <= bandRank(band)) continue;
       if (!members.every(({ worker }) => isCandidate(shape, worker))) continue;
+      // The original takes for granted that a slice's hosts are whole; a smaller gang would leave a place that never starts.
+      const hosts = [...new Set(members.map(({ worker }) => worker))].filter((worker) => {
+        const there = members.filter((member) => member.worker === worker);
+        return this.fitsWithout(shape, worker, there, 1);
+      });
+      if (hosts.length < size) continue;
       this.taken.add(victim);
-      const workers = inMemberOrder([...new Set(members.map(({ worker }) => worker))], this.working.table);
-      for (const worker of workers.slice(0, size)) this.hosts.add(worker);
-      return { victims: members, workers: workers.slice(0, size) };
+      const workers = inMemberOrder(hosts, this.working.table).slice(0, size);
+      for (const worker of workers) this.hosts.add(worker);
+      return { victims: members, workers };
     }
     return null;
   }
