@@ -101,7 +101,11 @@ export function switchFlag(
   name: string,
   help: string,
   convert: (soFar: Partial<JobRequest>) => FlagEffect,
-  more: { readonly ignored?: boolean; readonly field?: keyof JobRequest } = {},
+  more: {
+    readonly ignored?: boolean;
+    readonly field?: keyof JobRequest;
+    readonly write?: RunFlag['write'];
+  } = {},
 ): RunFlag {
   return {
     name,
@@ -114,7 +118,7 @@ export function switchFlag(
     refused: null,
     ignored: more.ignored ?? false,
     convert: (_value, soFar) => convert(soFar),
-    write: nothing,
+    write: more.write ?? nothing,
   };
 }
 
@@ -196,3 +200,27 @@ export function gpuWords(request: JobRequest): readonly string[] {
     gpu.variant === undefined || gpu.variant === null ? String(gpu.count) : `${gpu.variant}x${gpu.count}`,
   ];
 }
+
+/** `--after a --after-end b`: jobs to wait for, in the order given. */
+export const dependencyFlags: readonly RunFlag[] = (
+  [
+    ['--after', 'SUCCESS', 'start after that job has succeeded'],
+    ['--after-end', 'END', 'start after that job has ended, however'],
+    ['--after-failure', 'FAILURE', 'start only if that job fails'],
+  ] as const
+).map(([name, on, help]) =>
+  valueFlag(
+    name,
+    'dependencies',
+    'JOB',
+    help,
+    (job, soFar) => ({ dependencies: [...(soFar.dependencies ?? []), { job, on }] }),
+    {
+      repeatable: true,
+      write: (request) =>
+        (request.dependencies ?? []).flatMap((wish) =>
+          (wish.on ?? 'SUCCESS') === on ? [name, wish.job] : [],
+        ),
+    },
+  ),
+);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { durationExpected, parseDuration } from '../formats/durations.js';
 import { parseSize, sizeExpected } from '../formats/sizes.js';
+import { parseTimeBound, timeBoundExpected } from '../formats/times.js';
 
 /** Limits and defaults of the original (iris-behaviour section 0) unless the decision log says otherwise. */
 export const jobLimits = {
@@ -12,6 +13,7 @@ export const jobLimits = {
   maxEnvironmentBytes: 256 * 1024,
   maxStagedFileBytes: 16 * 1024 * 1024,
   maxGraceMs: 600_000,
+  maxDependencies: 100,
 } as const;
 
 export const jobDefaults = {
@@ -49,6 +51,38 @@ export const duration = z
     }
     return ms;
   });
+
+/** A point in time, or a duration from the submission; numbers are seconds from it. */
+export const timeBound = z
+  .union([z.string(), z.number()], { error: timeBoundExpected })
+  .transform((value, context) => {
+    const bound = parseTimeBound(String(value));
+    if (bound === undefined) {
+      context.addIssue({ code: 'custom', message: timeBoundExpected });
+      return z.NEVER;
+    }
+    return bound;
+  });
+
+const dependencyExpected =
+  'jobs to wait for, each with job (its path or name) and on (SUCCESS, END or FAILURE)';
+/** What must have become of another job first. `job`: its path, or the name of one's own newest job of that name. */
+export const dependencySchema = z.strictObject(
+  {
+    job: z
+      .string({ error: 'the path or name of a job' })
+      .trim()
+      .min(1, { error: 'the path or name of a job' }),
+    on: z
+      .preprocess(
+        (value) => (typeof value === 'string' ? value.trim().toUpperCase() : value),
+        z.enum(['SUCCESS', 'END', 'FAILURE'], { error: 'success, end or failure' }),
+      )
+      .default('SUCCESS'),
+  },
+  { error: dependencyExpected },
+);
+export type DependencyWish = z.output<typeof dependencySchema>;
 
 const gpuExpected = 'a number of GPUs (2), a model (H100) or both (H100x8)';
 

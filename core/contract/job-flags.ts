@@ -5,6 +5,7 @@
 import {
   addPlace,
   constraintFlag,
+  dependencyFlags,
   gpuWords,
   nothing,
   numberOrText,
@@ -96,6 +97,34 @@ export const runFlags: readonly RunFlag[] = [
     (schedulingTimeout) => ({
       schedulingTimeout,
     }),
+  ),
+  valueFlag(
+    '--finish-by',
+    'finishBy',
+    'TIME',
+    'all must have ended by then: 2026-12-01T08:00Z, or 8h from now',
+    (finishBy) => ({ finishBy }),
+    { aliases: ['--deadline'] },
+  ),
+  valueFlag(
+    '--begin',
+    'startNotBefore',
+    'TIME',
+    'do not start earlier: 2026-12-01T08:00Z, or 8h from now',
+    (startNotBefore) => ({ startNotBefore }),
+    { aliases: ['--start-not-before'] },
+  ),
+  switchFlag('--hold', 'wait until it is released', () => ({ request: { held: true } }), {
+    field: 'held',
+    write: (request) => (request.held === true ? ['--hold'] : []),
+  }),
+  ...dependencyFlags,
+  valueFlag(
+    '--max-active',
+    'maxActive',
+    'N',
+    'tasks that may be active at the same time (default: all)',
+    (text) => ({ maxActive: numberOrText(text) }),
   ),
   valueFlag(
     '--priority',

@@ -16,6 +16,38 @@ function errors(request: unknown): { field: string; value: string; expected: str
   return parsed.refusal.fields;
 }
 
+describe('when it may start and must end', () => {
+  test('reads times, dependencies, holds and caps', () => {
+    const read = spec({
+      finishBy: '2026-12-01T08:00Z',
+      startNotBefore: '8h',
+      held: true,
+      maxActive: '4',
+      dependencies: [{ job: 'prep' }, { job: '/ann/other', on: 'failure' }],
+    });
+    expect(read.finishBy).toEqual({ kind: 'at', ms: Date.UTC(2026, 11, 1, 8) });
+    expect(read.startNotBefore).toEqual({ kind: 'after', ms: 8 * 3_600_000 });
+    expect([read.held, read.maxActive]).toEqual([true, 4]);
+    expect(read.dependencies).toEqual([
+      { job: 'prep', on: 'SUCCESS' },
+      { job: '/ann/other', on: 'FAILURE' },
+    ]);
+  });
+
+  test('names the field that is wrong', () => {
+    const parsed = parseJobRequest({
+      command: ['true'],
+      workingDirectory: '/tmp',
+      finishBy: 'tomorrow',
+      dependencies: [{ job: 'a', on: 'later' }],
+    });
+    expect(parsed.ok ? [] : parsed.refusal.fields.map(({ field, value }) => `${field}=${value}`)).toEqual([
+      'finishBy=tomorrow',
+      'dependencies.0.on=later',
+    ]);
+  });
+});
+
 describe('defaults', () => {
   test('of everything that was not asked for', () => {
     expect(spec({})).toEqual({
@@ -37,6 +69,11 @@ describe('defaults', () => {
       maxTaskFailures: 0,
       timeoutMs: null,
       schedulingTimeoutMs: null,
+      finishBy: null,
+      startNotBefore: null,
+      held: false,
+      dependencies: [],
+      maxActive: null,
       priority: 'INHERIT',
       constraints: [],
       extras: [],

@@ -10,6 +10,7 @@ import {
   constraintSchema,
   count,
   cpuExpected,
+  dependencySchema,
   duration,
   environmentName,
   gpu,
@@ -24,10 +25,13 @@ import {
   size,
   stagedFileSchema,
   textOf,
+  timeBound,
   toNumber,
   utf8Length,
   type Constraint,
+  type DependencyWish,
 } from './job-fields.js';
+import type { TimeBound } from '../formats/times.js';
 import { requestedBands } from './states.js';
 
 export { isConfinedPath, jobDefaults, jobLimits, type Constraint } from './job-fields.js';
@@ -115,6 +119,18 @@ export const jobRequestSchema = z.strictObject(
     timeout: duration.optional(),
     /** The job must have started by then, from its submission. */
     schedulingTimeout: duration.optional(),
+    /** Every task must have ended by then. With a time limit, a job that can no longer end in time is not started any more. */
+    finishBy: timeBound.optional(),
+    /** No task starts earlier. */
+    startNotBefore: timeBound.optional(),
+    /** Waits until it is released. */
+    held: z.boolean({ error: 'true or false' }).default(false),
+    /** Jobs that must have ended first, each in the named way. */
+    dependencies: listOf(dependencySchema, 'a list of jobs to wait for')
+      .max(jobLimits.maxDependencies, { error: `at most ${jobLimits.maxDependencies} jobs` })
+      .default([]),
+    /** Tasks that may be active at the same time; absent: all. */
+    maxActive: count(jobLimits.maxReplicas, 1).optional(),
     priority: z
       .preprocess(
         (value) => (typeof value === 'string' ? value.trim().toUpperCase() : value),
@@ -178,6 +194,12 @@ export interface JobSpec {
   readonly maxTaskFailures: number;
   readonly timeoutMs: number | null;
   readonly schedulingTimeoutMs: number | null;
+  readonly finishBy: TimeBound | null;
+  readonly startNotBefore: TimeBound | null;
+  readonly held: boolean;
+  /** `job` is a path once the job is submitted. */
+  readonly dependencies: readonly DependencyWish[];
+  readonly maxActive: number | null;
   readonly priority: ParsedRequest['priority'];
   readonly constraints: readonly Constraint[];
   readonly extras: readonly string[];
@@ -196,6 +218,15 @@ export interface JobSpec {
     readonly disk: boolean;
   };
 }
+
+/** What a specification stored before these fields were there means. */
+export const laterSpecFields = {
+  finishBy: null,
+  startNotBefore: null,
+  held: false,
+  dependencies: [],
+  maxActive: null,
+} as const satisfies Partial<JobSpec>;
 
 function toSpec(request: ParsedRequest): JobSpec {
   return {
@@ -217,6 +248,11 @@ function toSpec(request: ParsedRequest): JobSpec {
     maxTaskFailures: request.maxTaskFailures,
     timeoutMs: request.timeout ?? null,
     schedulingTimeoutMs: request.schedulingTimeout ?? null,
+    finishBy: request.finishBy ?? null,
+    startNotBefore: request.startNotBefore ?? null,
+    held: request.held,
+    dependencies: request.dependencies,
+    maxActive: request.maxActive ?? null,
     priority: request.priority,
     constraints: request.constraints,
     extras: request.extras,

@@ -279,6 +279,15 @@ describe('toCommandLine', () => {
         maxRetries: fc.integer({ min: 0, max: 1000 }),
         timeout: fc.constantFrom('90s', 60, '1h30m'),
         schedulingTimeout: fc.constantFrom('1d'),
+        finishBy: fc.constantFrom('2026-12-01T08:00Z', '8h'),
+        startNotBefore: fc.constantFrom('2026-12-01T08:00:30+01:00', 90),
+        held: fc.boolean(),
+        maxActive: fc.integer({ min: 1, max: 10_000 }),
+        // In the order the flags are written.
+        dependencies: fc.constantFrom<NonNullable<JobRequest['dependencies']>>(
+          [{ job: 'prep' }, { job: '/ann/x y', on: 'SUCCESS' }, { job: 'b', on: 'END' }],
+          [{ job: 'a', on: 'FAILURE' }],
+        ),
         priority: fc.constantFrom('batch', 'PRODUCTION'),
         environment: fc.dictionary(
           fc.stringMatching(/^[A-Z_][A-Z0-9_]{0,5}$/),

@@ -3,6 +3,7 @@ import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, stringify, 
 import type { z } from 'zod';
 import { durationToInput } from '../formats/durations.js';
 import { sizeToInput } from '../formats/sizes.js';
+import { timeBoundToInput } from '../formats/times.js';
 import { ok, refuse, type FieldError, type Result } from './errors.js';
 import { fieldErrors, jobDefaults, jobRequestSchema, type JobRequest, type JobSpec } from './job-request.js';
 import { withoutDefaults } from './job-text.js';
@@ -187,6 +188,11 @@ export function specToRequest(spec: JobSpec): JobRequest {
     ...(spec.schedulingTimeoutMs === null
       ? {}
       : { schedulingTimeout: durationToInput(spec.schedulingTimeoutMs) }),
+    ...(spec.finishBy === null ? {} : { finishBy: timeBoundToInput(spec.finishBy) }),
+    ...(spec.startNotBefore === null ? {} : { startNotBefore: timeBoundToInput(spec.startNotBefore) }),
+    ...(spec.maxActive === null ? {} : { maxActive: spec.maxActive }),
+    held: spec.held,
+    dependencies: spec.dependencies.map((wish) => ({ ...wish })),
     ...(spec.preemptionPolicy === usualPolicy(spec.replicas)
       ? {}
       : { preemptionPolicy: spec.preemptionPolicy }),

@@ -17,6 +17,13 @@ export const causeCodes = [
   'WAITS_FOR_PREDECESSOR',
   'WAITS_BACKEND_NOT_READY',
   'WAITS_HELD',
+  'WAITS_FOR_TIME',
+  'WAITS_FOR_JOB',
+  'WAITS_FOR_VICTIM',
+  'WAITS_RESERVED',
+  'WAITS_QUOTA',
+  'WAITS_JOB_CAP',
+  'WAITS_FOR_TURN',
   // Ended by the command itself
   'EXIT_CODE',
   'SIGNALED',
@@ -37,6 +44,8 @@ export const causeCodes = [
   'GANG_SIBLING_ENDED',
   'PREEMPTED',
   'SCHEDULING_DEADLINE',
+  'FINISH_DEADLINE',
+  'DEPENDENCY_UNMET',
   'TOO_MANY_REPLICAS',
   // Infrastructure
   'WORKER_LOST',
@@ -88,6 +97,8 @@ export const jobSummarySchema = z.strictObject({
   commandLine: z.string(),
   /** The job this one was run again from. */
   retryOf: z.string().nullable(),
+  /** Waits until it is released. */
+  held: z.boolean(),
 });
 export type JobSummary = z.infer<typeof jobSummarySchema>;
 
@@ -113,6 +124,10 @@ export const attemptViewSchema = z.strictObject({
   /** Highest memory seen, bytes; null when not measured. */
   peakMemoryBytes: z.number().int().nullable(),
   pid: z.number().int().nullable(),
+  /** Last checkpoint it told of. */
+  checkpointAtMs: optionalTimeMs,
+  /** When it was told to leave for better work. */
+  noticeAtMs: optionalTimeMs,
 });
 export type AttemptView = z.infer<typeof attemptViewSchema>;
 

@@ -20,6 +20,8 @@ export interface Assignment {
   readonly band: Band;
   readonly ports: Readonly<Record<string, number>>;
   readonly nowMs: number;
+  /** The job in whose reserved machines it is placed. */
+  readonly evictableBy?: string | null;
   /** The worker as it is now, to check health and capacity against; null leaves these to the backend (Slurm, Kubernetes). */
   readonly worker: {
     readonly healthy: boolean;
@@ -76,6 +78,9 @@ export function assign(draft: Draft, assignment: Assignment): Result<Attempt> {
     ports: assignment.ports,
     peakMemoryBytes: null,
     pid: null,
+    checkpointAtMs: null,
+    noticeAtMs: null,
+    evictableBy: assignment.evictableBy ?? null,
   };
   draft.putAttempt(attempt);
   draft.putTask({
@@ -84,6 +89,7 @@ export function assign(draft: Draft, assignment: Assignment): Result<Attempt> {
     band: assignment.band,
     currentAttempt: attempt.number,
     waiting: null,
+    claim: null,
   });
   draft.audit(nowMs, controllerActor, 'task_assigned', taskId, {
     attempt: uid,

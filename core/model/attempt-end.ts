@@ -185,6 +185,7 @@ export function endTask(draft: Draft, task: Task, end: TaskEnd): void {
     finishedAtMs: end.finishedAtMs,
     cause: end.state === 'SUCCEEDED' ? null : end.cause,
     waiting: null,
+    claim: null,
   });
   draft.audit(
     end.nowMs,

@@ -33,6 +33,10 @@ export interface Job {
   readonly numTasks: number;
   /** The job this one was run again from. */
   readonly retryOf: string | null;
+  /** Nothing of it is placed until it is released. */
+  readonly held: boolean;
+  /** Place among its owner's own jobs of the band, lower first; 0 unless the owner moved it. */
+  readonly rank: number;
   readonly spec: JobSpec;
 }
 
@@ -61,6 +65,19 @@ export interface Task {
   readonly failureCount: number;
   /** Attempts lost or preempted after they had started. */
   readonly preemptionCount: number;
+  /** The place it gets when its victims are gone; null for none. Only of a PENDING task. */
+  readonly claim: TaskClaim | null;
+}
+
+/** A place that was decided but waits for others to leave it: charged to nobody, and given up when something free is found. */
+export interface TaskClaim {
+  readonly workerId: string;
+  readonly devices: readonly string[];
+  /** Effective band it was decided in. */
+  readonly band: Band;
+  /** Uids of the attempts that make room. */
+  readonly waitsFor: readonly string[];
+  readonly sinceMs: number;
 }
 
 export interface Attempt {
@@ -90,6 +107,12 @@ export interface Attempt {
   readonly ports: Readonly<Record<string, number>>;
   readonly peakMemoryBytes: number | null;
   readonly pid: number | null;
+  /** Last checkpoint it told of. */
+  readonly checkpointAtMs: number | null;
+  /** When it was told to leave for better work; null when it was not. */
+  readonly noticeAtMs: number | null;
+  /** The job in whose reserved machines it runs and that may take them back at any time; null for none. */
+  readonly evictableBy: string | null;
 }
 
 /** What was set for a user; without a row the defaults apply. */
@@ -125,12 +148,16 @@ export type AuditAction =
   | 'job_completed'
   | 'job_cancelled'
   | 'job_replaced'
+  | 'job_changed'
   | 'task_assigned'
+  | 'task_claimed'
+  | 'task_released'
   | 'task_retry_scheduled'
   | 'task_ended'
   | 'task_unschedulable'
   | 'attempt_started'
   | 'attempt_warned'
+  | 'attempt_notified'
   | 'attempt_ended'
   | 'attempt_verified_gone'
   | 'attempt_adopted'

@@ -102,6 +102,8 @@ export function submit(draft: Draft, submission: Submission): Result<Submitted> 
     exitCode: null,
     numTasks: tasks,
     retryOf: submission.retryOf,
+    held: spec.held,
+    rank: 0,
     spec,
   };
   insert(draft, job, submission.submittedBy, nowMs);
@@ -210,5 +212,6 @@ function newTask(job: Job, index: number, insertion: number): Task {
     insertion,
     failureCount: 0,
     preemptionCount: 0,
+    claim: null,
   };
 }

@@ -29,6 +29,8 @@ const job: Job = {
   exitCode: null,
   numTasks: 3,
   retryOf: '/ann/i',
+  held: false,
+  rank: 0,
   spec: spec(['run', 'a b'], 'H100x2'),
 };
 
@@ -50,6 +52,7 @@ function task(index: number, part: Partial<Task> = {}): Task {
     insertion: index,
     failureCount: 0,
     preemptionCount: 0,
+    claim: null,
     ...part,
   };
 }
@@ -77,6 +80,9 @@ function attempt(index: number, number: number, workerId: string): Attempt {
     ports: {},
     peakMemoryBytes: null,
     pid: null,
+    checkpointAtMs: null,
+    noticeAtMs: null,
+    evictableBy: null,
   };
 }
 
@@ -118,6 +124,7 @@ describe('the line of a job', () => {
       workers: ['here'],
       commandLine: "run 'a b'",
       retryOf: '/ann/i',
+      held: false,
     });
   });
 

@@ -14,7 +14,10 @@ export const maxSummaryWorkers = 4;
 export const maxTaskAttempts = 20;
 
 /** A job without its specification, which is large and needed here for two values only. */
-export type SummaryHead = Omit<Job, 'spec' | 'submittedBy' | 'rootSubmittedAtMs' | 'schedulingDeadlineMs'> & {
+export type SummaryHead = Omit<
+  Job,
+  'spec' | 'submittedBy' | 'rootSubmittedAtMs' | 'schedulingDeadlineMs' | 'rank'
+> & {
   /** GPUs asked for by all tasks together. */
   readonly gpuCount: number;
   readonly commandLine: string;
@@ -108,6 +111,7 @@ export function toJobSummary(
     workers: [...workers].sort().slice(0, maxSummaryWorkers),
     commandLine: head.commandLine,
     retryOf: head.retryOf,
+    held: head.held,
   };
 }
 
@@ -151,6 +155,8 @@ export function toAttemptView(attempt: Attempt): AttemptView {
     devices: [...attempt.devices],
     peakMemoryBytes: attempt.peakMemoryBytes,
     pid: attempt.pid,
+    checkpointAtMs: attempt.checkpointAtMs,
+    noticeAtMs: attempt.noticeAtMs,
   };
 }
 

@@ -1,4 +1,5 @@
 /** Words of the contract as the numbers stored: states by `job.proto`, bands by rank. */
+import { z } from 'zod';
 import { refusal, RefusalError } from '../../core/contract/errors.js';
 import {
   bands,
@@ -8,6 +9,7 @@ import {
   type TaskState,
 } from '../../core/contract/states.js';
 import { upperBandSchema, type UpperBand } from '../../core/contract/budgets.js';
+import type { TaskClaim } from '../../core/model/entities.js';
 import { causeSchema, type Cause } from '../../core/contract/views.js';
 
 export const stateNumbers = {
@@ -92,6 +94,20 @@ export function causeOf(code: string | null, message: string | null): Cause | nu
 export function warningsOf(text: string): Cause[] {
   const known = causeSchema.array().safeParse(JSON.parse(text));
   if (!known.success) throw unknownValue('warnings', text, 'codes of the contract, each with its message');
+  return known.data;
+}
+
+const claimSchema = z.strictObject({
+  workerId: z.string(),
+  devices: z.array(z.string()),
+  band: z.enum(bands),
+  waitsFor: z.array(z.string()),
+  sinceMs: z.number(),
+});
+
+export function claimOf(text: string): TaskClaim {
+  const known = claimSchema.safeParse(JSON.parse(text));
+  if (!known.success) throw unknownValue('the place a task waits for', text, 'a worker, devices and a band');
   return known.data;
 }
 

@@ -1,5 +1,5 @@
 /** Rows as SQLite gives them, and the records made of them: the boundary where stored text becomes typed values again. */
-import type { JobSpec } from '../../core/contract/job-request.js';
+import { laterSpecFields, type JobSpec } from '../../core/contract/job-request.js';
 import type { Attempt, Job, Task, UserBudget } from '../../core/model/entities.js';
 import type { SummaryHead } from '../../core/model/summary.js';
 import {
@@ -7,6 +7,7 @@ import {
   attemptStateOf,
   bandOf,
   causeOf,
+  claimOf,
   jobStateOf,
   taskStateOf,
   warningsOf,
@@ -29,13 +30,14 @@ export interface HeadRow {
   readonly exit_code: number | null;
   readonly num_tasks: number;
   readonly retry_of: string | null;
+  readonly held: number;
   readonly gpu_count: number;
   readonly command_line: string;
 }
 
 export const headColumns = [
   'id, user, parent_id, root_id, depth, name, state, band, submitted_at_ms, started_at_ms, finished_at_ms',
-  'cause_code, cause_message, exit_code, num_tasks, retry_of, gpu_count, command_line',
+  'cause_code, cause_message, exit_code, num_tasks, retry_of, held, gpu_count, command_line',
 ].join(', ');
 
 export function headOf(row: HeadRow): SummaryHead {
@@ -55,6 +57,7 @@ export function headOf(row: HeadRow): SummaryHead {
     exitCode: row.exit_code,
     numTasks: row.num_tasks,
     retryOf: row.retry_of,
+    held: row.held !== 0,
     gpuCount: row.gpu_count,
     commandLine: row.command_line,
   };
@@ -64,12 +67,13 @@ export interface JobRow extends Omit<HeadRow, 'gpu_count' | 'command_line'> {
   readonly submitted_by: string;
   readonly root_submitted_at_ms: number;
   readonly scheduling_deadline_ms: number | null;
+  readonly own_rank: number;
   readonly spec: string;
 }
 
 /** Specifications are written from checked requests only, so their text is trusted to be one. */
 export function specOf(text: string): JobSpec {
-  return JSON.parse(text) as JobSpec;
+  return { ...laterSpecFields, ...(JSON.parse(text) as JobSpec) };
 }
 
 export function jobOf(row: JobRow): Job {
@@ -92,6 +96,8 @@ export function jobOf(row: JobRow): Job {
     exitCode: row.exit_code,
     numTasks: row.num_tasks,
     retryOf: row.retry_of,
+    held: row.held !== 0,
+    rank: row.own_rank,
     spec: specOf(row.spec),
   };
 }
@@ -114,6 +120,8 @@ export interface TaskRow {
   readonly insertion: number;
   readonly failure_count: number;
   readonly preemption_count: number;
+  /** JSON; null for none. */
+  readonly claim: string | null;
 }
 
 export function taskOf(row: TaskRow): Task {
@@ -134,6 +142,7 @@ export function taskOf(row: TaskRow): Task {
     insertion: row.insertion,
     failureCount: row.failure_count,
     preemptionCount: row.preemption_count,
+    claim: row.claim === null ? null : claimOf(row.claim),
   };
 }
 
@@ -161,6 +170,9 @@ export interface AttemptRow {
   readonly pid: number | null;
   /** JSON; null for none. */
   readonly warnings: string | null;
+  readonly checkpoint_at_ms: number | null;
+  readonly notice_at_ms: number | null;
+  readonly evictable_by: string | null;
 }
 
 export function attemptOf(row: AttemptRow): Attempt {
@@ -186,6 +198,9 @@ export function attemptOf(row: AttemptRow): Attempt {
     ports: row.ports === null ? {} : (JSON.parse(row.ports) as Record<string, number>),
     peakMemoryBytes: row.peak_memory_bytes,
     pid: row.pid,
+    checkpointAtMs: row.checkpoint_at_ms,
+    noticeAtMs: row.notice_at_ms,
+    evictableBy: row.evictable_by,
   };
 }
 

@@ -14,14 +14,14 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
   const jobUpdate = connection.prepare(
     'update job',
     `UPDATE jobs SET state = ?, band = ?, started_at_ms = ?, finished_at_ms = ?, scheduling_deadline_ms = ?, cause_code = ?,
-       cause_message = ?, exit_code = ? WHERE id = ?`,
+       cause_message = ?, exit_code = ?, held = ?, own_rank = ? WHERE id = ?`,
   );
   const jobInsert = connection.prepare(
     'insert job',
     `INSERT INTO jobs(state, band, started_at_ms, finished_at_ms, scheduling_deadline_ms, cause_code, cause_message, exit_code,
-       id, user, submitted_by, parent_id, root_id, depth, name, name_key, submitted_at_ms, root_submitted_at_ms, num_tasks,
+       held, own_rank, id, user, submitted_by, parent_id, root_id, depth, name, name_key, submitted_at_ms, root_submitted_at_ms, num_tasks,
        retry_of, gpu_count, command_line, search_text)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT(id) DO NOTHING`,
   );
   const configInsert = connection.prepare(
@@ -31,28 +31,28 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
   const taskUpdate = connection.prepare(
     'update task',
     `UPDATE tasks SET state = ?, final = ?, band = ?, started_at_ms = ?, finished_at_ms = ?, exit_code = ?, cause_code = ?,
-       cause_message = ?, waiting_code = ?, waiting_message = ?, current_attempt = ?, failure_count = ?, preemption_count = ?
-     WHERE job_id = ? AND task_index = ?`,
+       cause_message = ?, waiting_code = ?, waiting_message = ?, current_attempt = ?, failure_count = ?, preemption_count = ?,
+       claim = ? WHERE job_id = ? AND task_index = ?`,
   );
   const taskInsert = connection.prepare(
     'insert task',
     `INSERT INTO tasks(state, final, band, started_at_ms, finished_at_ms, exit_code, cause_code, cause_message, waiting_code,
-       waiting_message, current_attempt, failure_count, preemption_count, job_id, task_index, submitted_at_ms, insertion)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       waiting_message, current_attempt, failure_count, preemption_count, claim, job_id, task_index, submitted_at_ms, insertion)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT(job_id, task_index) DO NOTHING`,
   );
   const attemptUpdate = connection.prepare(
     'update attempt',
     `UPDATE attempts SET state = ?, started_at_ms = ?, finished_at_ms = ?, duration_ms = ?, exit_code = ?, signal = ?,
-       cause_code = ?, cause_message = ?, peak_memory_bytes = ?, pid = ?, warnings = ?
+       cause_code = ?, cause_message = ?, peak_memory_bytes = ?, pid = ?, warnings = ?, checkpoint_at_ms = ?, notice_at_ms = ?
      WHERE job_id = ? AND task_index = ? AND number = ? AND uid = ?`,
   );
   const attemptInsert = connection.prepare(
     'insert attempt',
     `INSERT INTO attempts(state, started_at_ms, finished_at_ms, duration_ms, exit_code, signal, cause_code, cause_message,
-       peak_memory_bytes, pid, warnings, job_id, task_index, number, uid, backend_id, worker_id, created_at_ms, devices, cpu_millicores,
-       memory_bytes, ports)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       peak_memory_bytes, pid, warnings, checkpoint_at_ms, notice_at_ms, job_id, task_index, number, uid, backend_id, worker_id,
+       created_at_ms, devices, cpu_millicores, memory_bytes, ports, evictable_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT(job_id, task_index, number) DO NOTHING`,
   );
   const budgetSet = connection.prepare(
@@ -89,6 +89,8 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
       job.cause?.code ?? null,
       job.cause?.message ?? null,
       job.exitCode,
+      job.held ? 1 : 0,
+      job.rank,
       job.id,
     ];
     const insert = (): boolean => {
@@ -137,6 +139,7 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
       task.currentAttempt,
       task.failureCount,
       task.preemptionCount,
+      task.claim === null ? null : JSON.stringify(task.claim),
       task.jobId,
       task.index,
     ];
@@ -165,6 +168,8 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
       attempt.peakMemoryBytes,
       attempt.pid,
       attempt.warnings.length === 0 ? null : JSON.stringify(attempt.warnings),
+      attempt.checkpointAtMs,
+      attempt.noticeAtMs,
       attempt.jobId,
       index,
       attempt.number,
@@ -180,6 +185,7 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
         attempt.cpuMillicores,
         attempt.memoryBytes,
         recordText(attempt.ports),
+        attempt.evictableBy,
       ).changes > 0;
     const update = (): boolean => attemptUpdate.run(...changing).changes > 0;
     const likelyNew = attempt.startedAtMs === null && attempt.finishedAtMs === null;

@@ -26,6 +26,7 @@ export function summary(more: Partial<JobSummary> = {}): JobSummary {
     workers: [],
     commandLine: 'true',
     retryOf: null,
+    held: false,
     ...more,
   };
 }
@@ -48,6 +49,8 @@ export function attempt(more: Partial<AttemptView> = {}): AttemptView {
     devices: [],
     peakMemoryBytes: null,
     pid: null,
+    checkpointAtMs: null,
+    noticeAtMs: null,
     ...more,
   };
 }

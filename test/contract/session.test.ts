@@ -50,6 +50,7 @@ function row(id: string): JobSummary {
     workers: [],
     commandLine: 'true',
     retryOf: null,
+    held: false,
   };
 }
 

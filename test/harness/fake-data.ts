@@ -78,6 +78,7 @@ export function fakeSummary(part: Partial<JobSummary> & { readonly id: string })
     workers: state === 'PENDING' ? [] : ['ws-1'],
     commandLine: 'python train.py',
     retryOf: null,
+    held: false,
     ...part,
   };
 }
@@ -259,6 +260,8 @@ export function fakeTasks(row: JobSummary): TaskView[] {
             devices: row.gpuCount > 0 ? ['GPU-6a1f2c33-0000-4000-8000-000000000001'] : [],
             peakMemoryBytes: 1_932_735_283,
             pid: ended ? null : 4211 + index,
+            checkpointAtMs: null,
+            noticeAtMs: null,
           })),
     };
   });

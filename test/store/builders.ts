@@ -52,6 +52,8 @@ export function makeJob(id: string, part: Partial<Job> = {}): Job {
     exitCode: null,
     numTasks: 1,
     retryOf: null,
+    held: false,
+    rank: 0,
     spec: makeSpec(),
     ...part,
   };
@@ -75,6 +77,7 @@ export function makeTask(job: Job, index = 0, part: Partial<Task> = {}): Task {
     insertion: index,
     failureCount: 0,
     preemptionCount: 0,
+    claim: null,
     ...part,
   };
 }
@@ -102,6 +105,9 @@ export function makeAttempt(task: Task, number = 0, part: Partial<Attempt> = {})
     ports: {},
     peakMemoryBytes: null,
     pid: null,
+    checkpointAtMs: null,
+    noticeAtMs: null,
+    evictableBy: null,
     ...part,
   };
 }

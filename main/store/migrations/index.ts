@@ -2,6 +2,7 @@
 import { initial } from './001-initial.js';
 import { attemptWarnings } from './002-attempt-warnings.js';
 import { userBudgets } from './003-user-budgets.js';
+import { scheduling } from './004-scheduling.js';
 import type { Migration } from './migration.js';
 
-export const migrations: readonly Migration[] = [initial, attemptWarnings, userBudgets];
+export const migrations: readonly Migration[] = [initial, attemptWarnings, userBudgets, scheduling];
