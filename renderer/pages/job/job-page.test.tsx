@@ -127,6 +127,17 @@ describe('Job page', () => {
     show(new FakeHost({ jobs: [] }), '/anna/gone');
     await screen.findByText('There is no job /anna/gone.');
     expect(screen.getByRole('button', { name: 'Show all jobs' })).toBeTruthy();
+    expect(screen.queryByRole('button', { name: 'Try again' })).toBe(null);
+  });
+
+  it('offers to try again when a job could not be read', async () => {
+    const host = failedHost();
+    host.refuseNext('job.get', refusal('STORAGE_FAILED', 'The database could not be read.'), 10);
+    show(host, '/anna/sweep', 'details');
+    const again = await screen.findByRole('button', { name: 'Try again' });
+    host.refuseNext('job.get', refusal('STORAGE_FAILED', 'unused'), 0);
+    fireEvent.click(again);
+    await screen.findByText('As YAML');
   });
 });
 

@@ -38,14 +38,16 @@ export function JobPage({ jobId, tab }: JobPageProps) {
   }, [jobs, summary]);
 
   if (detail.error !== null && detail.data === undefined) {
+    const refusal = asRefusal(detail.error);
     return (
       <>
         <PageHeader title={jobId} />
         <div className={styles['alone']}>
           <ErrorState
             what={words.what}
-            refusal={asRefusal(detail.error)}
-            onRetry={() => void detail.refetch()}
+            refusal={refusal}
+            // A job that does not exist is not there a moment later either.
+            {...(refusal.code === 'NOT_FOUND' ? {} : { onRetry: () => void detail.refetch() })}
           />
           <Button
             variant="default"

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor } from '@testing-library/react';
+import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { refusal } from '../../../core/contract/errors.js';
 import { parseJobRequest } from '../../../core/contract/job-request.js';
@@ -173,6 +173,10 @@ describe('New job', () => {
     const field = await screen.findByRole('combobox', { name: 'Priority band' });
     await screen.findByText('production: expected another, unless allowed with: irisctl budget set.');
     expect(field.getAttribute('aria-invalid')).toBe('true');
+    // The form is complete; what would come of it is said, with the whole sentence under it.
+    const panel = within(screen.getByRole('complementary', { name: 'Check' }));
+    expect(panel.getByRole('heading', { name: 'Would be refused' })).toBeTruthy();
+    expect(panel.getByText('anna may not submit to PRODUCTION.')).toBeTruthy();
     fireEvent.click(field);
     const closed = await screen.findByRole('option', {
       name: 'Production (needs a right you do not have)',

@@ -146,7 +146,7 @@ export function OptionalFields({ form, checked }: OptionalFieldsProps) {
           />
           <TextInput
             label={words.maxRetries}
-            description={' '}
+            description={words.maxRetriesHint}
             placeholder="0"
             {...form.text('maxRetries')}
           />

@@ -29,7 +29,7 @@ export interface JobLinesProps {
 
 export function JobLines({ title, rows, count, query, all, empty, time }: JobLinesProps) {
   return (
-    <section aria-label={title}>
+    <section className={styles['section']} aria-label={title}>
       <div className={styles['head']}>
         <h2>
           {title}
@@ -98,10 +98,12 @@ function Time({ job, time }: { readonly job: JobSummary; readonly time: TimeColu
   if (time === 'end' && job.finishedAtMs !== null) {
     return (
       <>
-        {job.startedAtMs === null ? null : (
-          <span className="iris-muted">{formatDuration(job.finishedAtMs - job.startedAtMs)}</span>
-        )}
-        <RelativeTime atMs={job.finishedAtMs} long />
+        <span className={styles['ran']}>
+          {job.startedAtMs === null ? null : formatDuration(job.finishedAtMs - job.startedAtMs)}
+        </span>
+        <span className={styles['when']}>
+          <RelativeTime atMs={job.finishedAtMs} long />
+        </span>
       </>
     );
   }
@@ -110,7 +112,7 @@ function Time({ job, time }: { readonly job: JobSummary; readonly time: TimeColu
 
 export function JobLinesSkeleton({ title, lines }: { readonly title: string; readonly lines: number }) {
   return (
-    <section aria-label={title}>
+    <section className={styles['section']} aria-label={title}>
       <div className={styles['head']}>
         <h2>{title}</h2>
       </div>
