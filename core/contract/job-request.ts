@@ -34,7 +34,13 @@ import {
 import type { TimeBound } from '../formats/times.js';
 import { requestedBands } from './states.js';
 
-export { isConfinedPath, jobDefaults, jobLimits, type Constraint } from './job-fields.js';
+export {
+  isConfinedPath,
+  jobDefaults,
+  jobLimits,
+  type Constraint,
+  type DependencyWish,
+} from './job-fields.js';
 export { fieldErrors } from './field-errors.js';
 
 export const jobRequestSchema = z.strictObject(
@@ -119,7 +125,7 @@ export const jobRequestSchema = z.strictObject(
     timeout: duration.optional(),
     /** The job must have started by then, from its submission. */
     schedulingTimeout: duration.optional(),
-    /** Every task must have ended by then. With a time limit, a job that can no longer end in time is not started any more. */
+    /** It must be possible that every task ends by then. With a time limit, a job that can no longer end in time is not started any more. */
     finishBy: timeBound.optional(),
     /** No task starts earlier. */
     startNotBefore: timeBound.optional(),

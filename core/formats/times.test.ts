@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseTimeBound, resolveTimeBound, timeBoundToInput } from './times.js';
+import fc from 'fast-check';
+import { parseTimeBound, resolveTimeBound, timeBoundToInput, timeText } from './times.js';
 
 describe('times with their zone, or durations', () => {
   it.each([
@@ -20,6 +21,19 @@ describe('times with their zone, or durations', () => {
       expect(parseTimeBound(text)).toBeUndefined();
     },
   );
+
+  it('agrees with the calendar of the platform', () => {
+    const any = fc.integer({ min: 0, max: Date.UTC(2400, 0, 1) });
+    fc.assert(
+      fc.property(any, (ms) => {
+        const text = new Date(ms).toISOString();
+        expect(timeBoundToInput({ kind: 'at', ms })).toBe(text);
+        expect(parseTimeBound(text)).toEqual({ kind: 'at', ms });
+        expect(timeText(ms)).toBe(`${text.slice(0, 19).replace('T', ' ')} UTC`);
+      }),
+      { numRuns: 2000 },
+    );
+  });
 
   it('writes what it reads back, and resolves a duration from a moment', () => {
     for (const text of ['2026-12-01T08:00:00.000Z', '90s', '8h']) {

@@ -228,7 +228,8 @@ function fanOut(draft: Draft, member: Task, reported: EndState, resolved: TaskSt
     if (sibling.id === member.id || !isActiveTaskState(sibling.state)) continue;
     const attempt = currentAttempt(draft, sibling);
     if (attempt !== undefined && !isTerminalAttempt(attempt)) {
-      draft.putAttempt({ ...attempt, state: 'COSCHED_FAILED', cause });
+      const noticeAtMs = reported === 'PREEMPTED' ? end.nowMs : attempt.noticeAtMs;
+      draft.putAttempt({ ...attempt, state: 'COSCHED_FAILED', cause, noticeAtMs });
       const detail = { state: 'COSCHED_FAILED', cause: cause.code };
       auditAttempt(draft, attempt, 'attempt_ended', end.nowMs, detail, end.actor);
     }

@@ -43,7 +43,7 @@ describe('the existing job is unfinished', () => {
       state: 'KILLED',
       cause: { message: 'Replaced by a new run of four.' },
     });
-    const waiting = world.state.waitingCause('/ann/four-x7/0');
+    const waiting = world.state.predecessorCause('/ann/four-x7/0');
     expect(waiting?.code).toBe('WAITS_FOR_PREDECESSOR');
     expect(waiting?.message).toContain('/ann/four,');
     expect(world.state.predecessorOf(world.job('/ann/four-x7'))?.id).toBe('/ann/four');
@@ -122,8 +122,8 @@ describe('a name stands for its newest run', () => {
     const uid = world.run('/ann/four/0');
     world.cancel('/ann/four');
     world.trySubmit({ name: 'four' }, { retryOf: '/ann/four', suffix: 'x7' });
-    expect(world.state.waitingCause('/ann/four-x7/0')?.code).toBe('WAITS_FOR_PREDECESSOR');
+    expect(world.state.predecessorCause('/ann/four-x7/0')?.code).toBe('WAITS_FOR_PREDECESSOR');
     world.observe(uid, 'KILLED');
-    expect(world.state.waitingCause('/ann/four-x7/0')).toBeNull();
+    expect(world.state.predecessorCause('/ann/four-x7/0')).toBeNull();
   });
 });

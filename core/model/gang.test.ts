@@ -1,7 +1,7 @@
 /** Section 2.8 (gangs) and the gang rows of 2.2, one test a rule. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { executionTimeouts, observeAll, preempt, workerLost } from './transitions.js';
-import { report, World } from './test-world.js';
+import { pendingOf, report, World } from './test-world.js';
 
 let world = new World();
 let uids: string[] = [];
@@ -110,7 +110,7 @@ describe('gang', () => {
       world.nowMs,
       world.nowMs,
     ]);
-    expect(world.state.pendingTasks().size).toBe(3);
+    expect(pendingOf(world.state).length).toBe(3);
   });
 
   test('fan-out is visible to later reports of the same batch', () => {
@@ -148,11 +148,11 @@ describe('gang', () => {
   test('it may be placed again only when nothing of any member lives', () => {
     const id = gang({ maxRetries: 1 });
     world.observe(uid(0), 'FAILED', { exitCode: 1 });
-    expect(world.state.pendingTasks().size).toBe(0);
+    expect(pendingOf(world.state).length).toBe(0);
     world.observe(uid(1), 'KILLED');
-    expect(world.state.pendingTasks().size).toBe(0);
-    expect(world.state.waitingCause(`${id}/2`)?.code).toBe('WAITS_FOR_PREDECESSOR');
+    expect(pendingOf(world.state).length).toBe(0);
+    expect(world.state.predecessorCause(`${id}/2`)?.code).toBe('WAITS_FOR_PREDECESSOR');
     world.observe(uid(2), 'MISSING');
-    expect(world.state.pendingTasks().size).toBe(3);
+    expect(pendingOf(world.state).length).toBe(3);
   });
 });

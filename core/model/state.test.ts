@@ -59,18 +59,6 @@ describe('leaving memory', () => {
   });
 });
 
-describe('order of waiting jobs', () => {
-  test('over all shapes, and only as far as asked', () => {
-    const world = new World();
-    for (const [at, cpu] of [1, 2, 1, 2].entries()) world.submit({ name: `j${at}`, cpu });
-    world.submit({ name: 'first', priority: 'production' });
-    const ids = [...world.state.pendingTasks().jobsInOrder()].map(({ job }) => job.id);
-    expect(ids).toEqual(['/ann/first', '/ann/j0', '/ann/j1', '/ann/j2', '/ann/j3']);
-    const [next] = world.state.pendingTasks().jobsInOrder();
-    expect(next?.job.id).toBe('/ann/first');
-  });
-});
-
 describe('answers to repeated requests', () => {
   test('are found in the draft, after the commit, and in the store when memory forgot them', () => {
     const state = new ModelState({

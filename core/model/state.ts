@@ -8,7 +8,6 @@ import { addUse, copyUsed, holdsCapacity, removeUse, type MutableUsed } from './
 import { DeadlineIndex } from './deadline-index.js';
 import type { Attempt, ChangeSet, Job, Task, UserBudget } from './entities.js';
 import { nameKey } from './names.js';
-import { PendingIndex, shapeOf } from './pending-index.js';
 import { activeCount, countTask, emptyTally, newTally, type JobTally, type MutableTally } from './tally.js';
 import {
   noColdRows,
@@ -43,10 +42,8 @@ export class ModelState implements ModelView {
   private readonly budgetRows = new Map<string, UserBudget>();
   private readonly receipts = new Map<string, unknown>();
   private readonly metaValues = new Map<string, number>();
-  private readonly pending = new PendingIndex();
   private readonly jobDeadlines = new DeadlineIndex();
   private readonly attemptDeadlines = new DeadlineIndex();
-  private waitingByShape = new Map<string, Cause>();
 
   constructor(private readonly cold: ColdRows = noColdRows) {}
 
@@ -135,11 +132,6 @@ export class ModelState implements ModelView {
     return job === null || attempt === null ? (job ?? attempt) : Math.min(job, attempt);
   }
 
-  /** Tasks that may be placed now, in their order; see `PendingIndex`. */
-  pendingTasks(): PendingIndex {
-    return this.pending;
-  }
-
   /** Ids of the jobs in memory. */
   jobIds(): Iterable<string> {
     return this.nodes.keys();
@@ -160,28 +152,25 @@ export class ModelState implements ModelView {
     return undefined;
   }
 
-  /**
-   * Keeps the reasons the last round gave, in memory only: they change with every round, and a write for each of thousands of
-   * waiting tasks would cost more than the round. A round that stopped at its cap leaves the others' reasons as they were.
-   * Returns the shapes whose reason changed.
-   */
-  noteWaiting(result: {
-    readonly waiting: Iterable<{ readonly shape: string; readonly cause: Cause }>;
-    readonly more: boolean;
-  }): string[] {
-    const next = new Map<string, Cause>(result.more ? this.waitingByShape : []);
-    const changed: string[] = [];
-    for (const { shape, cause } of result.waiting) {
-      const before = this.waitingByShape.get(shape);
-      if (before?.code !== cause.code || before.message !== cause.message) changed.push(shape);
-      next.set(shape, cause);
-    }
-    this.waitingByShape = next;
-    return changed;
+  /** Live jobs of the same name submitted later, which must not run beside what is left of this one. */
+  laterRunsOf(job: Job): Job[] {
+    const ids = this.jobsByName.get(nameKey(job.user, job.parentId, job.name)) ?? [];
+    return ids
+      .map((id) => this.job(id))
+      .filter((other) => other !== undefined)
+      .filter((other) => other.submittedAtMs > job.submittedAtMs && !isTerminalJobState(other.state));
   }
 
-  /** Why a PENDING task waits; null when it does not, or no round has looked at it yet. */
-  waitingCause(taskId: string): Cause | null {
+  /** A task is placeable when PENDING and nothing of its earlier attempts lives; a gang's when that holds for each member. */
+  isPlaceable(task: Task): boolean {
+    const node = this.nodes.get(task.jobId);
+    if (node === undefined || task.state !== 'PENDING') return false;
+    if (node.job.spec.gangBy !== null) return node.unfinished === 0 && activeCount(node.tally) === 0;
+    return !this.attemptsOf(task.id).some(holdsCapacity);
+  }
+
+  /** What of an earlier run keeps a PENDING task from being placed, whatever is free; null when nothing does. */
+  predecessorCause(taskId: string): Cause | null {
     const task = this.tasks.get(taskId);
     const job = task === undefined ? undefined : this.job(task.jobId);
     if (task === undefined || job === undefined || task.state !== 'PENDING') return null;
@@ -193,12 +182,15 @@ export class ModelState implements ModelView {
     }
     const predecessor = this.predecessorOf(job);
     if (predecessor !== undefined) return waitsForJob(predecessor);
-    return this.waitingByShape.get(shapeOf(job)) ?? task.waiting;
+    if (this.isPlaceable(task)) return null;
+    return {
+      code: 'WAITS_FOR_PREDECESSOR',
+      message: 'Waits until the processes of all members of its gang are verified gone.',
+    };
   }
 
   /** Takes over what was committed. Rows may come in any order between jobs, tasks and attempts of one change set. */
   apply(change: ChangeSet): void {
-    const touchedTasks = new Set<string>();
     const touchedJobs = new Set<string>();
     // In submission order a parent comes before its children, and names and children stay sorted.
     const jobs = change.jobs.length < 2 ? change.jobs : change.jobs.toSorted(bySubmission);
@@ -208,14 +200,9 @@ export class ModelState implements ModelView {
     }
     for (const task of change.tasks) {
       this.putTask(task);
-      touchedTasks.add(task.id);
       touchedJobs.add(task.jobId);
     }
-    for (const attempt of change.attempts) {
-      this.putAttempt(attempt);
-      touchedTasks.add(attempt.taskId);
-    }
-    this.refreshPending(touchedTasks);
+    for (const attempt of change.attempts) this.putAttempt(attempt);
     for (const id of touchedJobs) this.refreshJobDeadline(id);
     for (const row of change.budgets) this.budgetRows.set(row.user, row);
     for (const { requestId, answer } of change.receipts) this.receipts.set(requestId, answer);
@@ -317,30 +304,6 @@ export class ModelState implements ModelView {
       attempt.uid,
       limit !== null && runs && attempt.startedAtMs !== null ? attempt.startedAtMs + limit : null,
     );
-  }
-
-  /** A task is placeable when PENDING and nothing of its earlier attempts lives; a gang when that holds for each member. */
-  private refreshPending(taskIds: Iterable<string>): void {
-    const gangs = new Set<JobNode>();
-    for (const id of taskIds) {
-      const task = this.tasks.get(id);
-      const node = task === undefined ? undefined : this.nodes.get(task.jobId);
-      if (task === undefined || node === undefined) continue;
-      if (node.job.spec.gangBy !== null) gangs.add(node);
-      else this.setPlaceable(node.job, task, true);
-    }
-    for (const node of gangs) {
-      const ready = node.unfinished === 0 && activeCount(node.tally) === 0;
-      for (const member of node.tasks) this.setPlaceable(node.job, member, ready);
-    }
-  }
-
-  private setPlaceable(job: Job, task: Task, ready: boolean): void {
-    if (ready && task.state === 'PENDING' && !this.attemptsOf(task.id).some(holdsCapacity)) {
-      this.pending.add(job, task.index);
-    } else {
-      this.pending.remove(job.id, task.index);
-    }
   }
 
   /** See `schedulingDeadlines` for what a deadline means. */

@@ -1,5 +1,5 @@
 /** Submission of a job: names and existing jobs, children's rules, bounds, the rows of the job and its tasks. */
-import { jobLimits, type JobSpec } from '../contract/job-request.js';
+import { jobLimits, type DependencyWish, type JobSpec } from '../contract/job-request.js';
 import { isTerminalJobState } from '../contract/states.js';
 import { ok, refuse, type Result } from '../contract/errors.js';
 import { checkSubmittedBand } from './budgets.js';
@@ -65,6 +65,8 @@ export function submit(draft: Draft, submission: Submission): Result<Submitted> 
         'Wait for some to end, or stop some.',
     );
   }
+  const dependencies = resolveDependencies(draft, spec, submission.user, parent.value);
+  if (!dependencies.ok) return dependencies;
   const replaced =
     previous !== undefined && spec.existingJobPolicy === 'RECREATE' && submission.retryOf === null;
   if (replaced && !isTerminalJobState(previous.state)) {
@@ -104,7 +106,7 @@ export function submit(draft: Draft, submission: Submission): Result<Submitted> 
     retryOf: submission.retryOf,
     held: spec.held,
     rank: 0,
-    spec,
+    spec: spec.dependencies.length === 0 ? spec : { ...spec, dependencies: dependencies.value },
   };
   insert(draft, job, submission.submittedBy, nowMs);
   if (replaced) draft.audit(nowMs, submission.submittedBy, 'job_replaced', previous.id, { by: id });
@@ -131,6 +133,37 @@ function findParent(draft: Draft, parentId: string, user: string): Result<Job> {
     );
   }
   return ok(parent);
+}
+
+/**
+ * Names become paths, of the newest run at the time. Only jobs that exist can be waited for, so a circle can close only through the
+ * tree a job is put into: an ancestor does not end before its children have.
+ */
+function resolveDependencies(
+  draft: Draft,
+  { dependencies }: JobSpec,
+  user: string,
+  parent: Job | null,
+): Result<JobSpec['dependencies']> {
+  const resolved: DependencyWish[] = [];
+  for (const [at, { job: asked, on }] of dependencies.entries()) {
+    const found = asked.startsWith('/') ? draft.findJob(asked) : draft.latestNamed(user, null, asked);
+    const field = `dependencies.${at}.job`;
+    if (found === undefined) {
+      return refuse('FAILED_PRECONDITION', `${field}: there is no job ${asked} to wait for.`, [
+        { field, value: asked, expected: 'the path of a job, or the name of one of your own' },
+      ]);
+    }
+    if (parent !== null && (parent.id === found.id || parent.id.startsWith(`${found.id}/`))) {
+      return refuse(
+        'FAILED_PRECONDITION',
+        `${field}: ${found.id} is above this job and ends only after it; waiting for it would never end.`,
+        [{ field, value: asked, expected: 'a job that is not above this one' }],
+      );
+    }
+    resolved.push({ job: found.id, on });
+  }
+  return ok(resolved);
 }
 
 /** The newest run of the name; or, when somebody used a path with a suffix as a name, the job of that path. */

@@ -1,7 +1,7 @@
 /** Table 2.2 (who moves a task) and the two-step ending, one test a row. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { executionTimeouts, preempt, schedulingDeadlines, workerLost } from './transitions.js';
-import { World } from './test-world.js';
+import { pendingOf, World } from './test-world.js';
 
 let world = new World();
 const fresh = () => (world = new World());
@@ -330,14 +330,14 @@ describe('two-step ending', () => {
     const id = fresh().submit();
     const uid = world.run(`${id}/0`);
     world.step((draft) => preempt(draft, uid, { reason: 'r', actor: 'controller', nowMs: world.nowMs }));
-    expect(world.state.pendingTasks().size).toBe(0);
-    expect(world.state.waitingCause(`${id}/0`)?.code).toBe('WAITS_FOR_PREDECESSOR');
+    expect(pendingOf(world.state).length).toBe(0);
+    expect(world.state.predecessorCause(`${id}/0`)?.code).toBe('WAITS_FOR_PREDECESSOR');
     expect(world.tryAssign(`${id}/0`, 'w2')).toMatchObject({
       ok: false,
       refusal: { code: 'FAILED_PRECONDITION' },
     });
     world.observe(uid, 'KILLED');
-    expect(world.state.pendingTasks().size).toBe(1);
+    expect(pendingOf(world.state).length).toBe(1);
     expect(world.tryAssign(`${id}/0`, 'w2').ok).toBe(true);
   });
 });

@@ -255,8 +255,12 @@ function idOf(job: Job): string {
   return job.id;
 }
 
-function pendingOf(state: ModelState): string[] {
-  return [...state.pendingTasks().jobsInOrder()].map(({ job, indexes }) => `${job.id} ${indexes.join(',')}`);
+export function pendingOf(state: ModelState): string[] {
+  const tasks = [...state.jobIds()].flatMap((id) => state.tasksOf(id));
+  return tasks
+    .filter((task) => state.isPlaceable(task))
+    .map(({ id }) => id)
+    .sort();
 }
 
 function uidsOf(state: ModelState): string[] {

@@ -48,7 +48,7 @@ export function executionTimeouts(
 export function schedulingDeadlines(
   draft: Draft,
   nowMs: number,
-  /** What the last round said of a waiting task (`ModelState.waitingCause`), for the message. */
+  /** Why a waiting task waits, for the message. */
   waitingCause: (taskId: string) => Cause | null = () => null,
   elapsed: Elapsed = (_, sinceMs) => nowMs - sinceMs,
 ): number {
@@ -108,7 +108,13 @@ export function workerLost(draft: Draft, workerId: string, cause: Cause, nowMs: 
 export function preempt(
   draft: Draft,
   uid: string,
-  options: { readonly reason: string; readonly actor: string; readonly nowMs: number },
+  options: {
+    readonly reason: string;
+    readonly actor: string;
+    readonly nowMs: number;
+    /** The job that gets the place. */
+    readonly forJob?: string;
+  },
 ): Result<null> {
   const attempt = draft.attempt(uid);
   if (attempt === undefined) return refuse('NOT_FOUND', `There is no attempt ${uid}.`);
@@ -118,7 +124,17 @@ export function preempt(
       `Attempt ${uid} of ${attempt.taskId} has ended already (${attempt.state}).`,
     );
   }
-  endAttempt(draft, attempt, {
+  const { nowMs, forJob } = options;
+  auditAttempt(
+    draft,
+    attempt,
+    'attempt_notified',
+    nowMs,
+    { ...(forJob === undefined ? {} : { forJob }), ...noticeDetail(draft, attempt.jobId, nowMs) },
+    options.actor,
+  );
+  const notified = { ...attempt, noticeAtMs: nowMs };
+  endAttempt(draft, notified, {
     state: 'PREEMPTED',
     nowMs: options.nowMs,
     actor: options.actor,
@@ -126,4 +142,10 @@ export function preempt(
     mayRetry: true,
   });
   return ok(null);
+}
+
+/** How a job's programs are told to leave, and when they are killed. */
+function noticeDetail(draft: Draft, jobId: string, nowMs: number): Readonly<Record<string, unknown>> {
+  const spec = draft.job(jobId)?.spec;
+  return spec === undefined ? {} : { signal: spec.stopSignal, killedAtMs: nowMs + spec.graceMs };
 }

@@ -78,6 +78,8 @@ function explainCapacity(asked: Asked, candidates: readonly FreeWorker[]): strin
     where = free.worker.id;
   }
   const sentence = (best ?? []).join(', ');
+  // Free, but kept or promised.
+  if (sentence === '') return `Waits for its turn: what is free on ${where} is kept for others.`;
   return `Waits for ${sentence}${candidates.length > 1 ? `, on ${where}` : ''}.`;
 }
 

@@ -32,11 +32,6 @@ export interface FreeWorker {
   cards: readonly SchedulingGpu[];
 }
 
-export interface Placement {
-  readonly workerId: string;
-  readonly devices: readonly string[];
-}
-
 export type Need = Pick<JobSpec, 'cpuMillicores' | 'memoryBytes' | 'gpuCount' | 'gpuVariant'>;
 
 /** Healthy workers by id. `used` may exceed what a worker has, when it shrank: then nothing is free. */
@@ -60,30 +55,9 @@ export function freeWorkers(
     });
 }
 
-export function fits(free: FreeWorker, need: Need): boolean {
-  return (
-    need.cpuMillicores <= free.cpuMillicores &&
-    need.memoryBytes <= free.memoryBytes &&
-    (need.gpuCount === 0 || need.gpuCount <= matchingCards(free.cards, need.gpuVariant).length)
-  );
-}
-
 export function matchingCards<Card extends GpuCard>(
   cards: readonly Card[],
   variant: string | null,
 ): readonly Card[] {
   return variant === null ? cards : cards.filter((card) => card.variant === variant);
-}
-
-/** Takes what fits; the caller has checked that it does. */
-export function take(free: FreeWorker, need: Need): Placement {
-  const chosen = new Set(matchingCards(free.cards, need.gpuVariant).slice(0, need.gpuCount));
-  free.cpuMillicores -= need.cpuMillicores;
-  free.memoryBytes -= need.memoryBytes;
-  if (chosen.size > 0) free.cards = free.cards.filter((card) => !chosen.has(card));
-  return { workerId: free.worker.id, devices: [...chosen].map((card) => card.uuid) };
-}
-
-export function copyFree(free: FreeWorker): FreeWorker {
-  return { ...free };
 }

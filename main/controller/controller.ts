@@ -5,9 +5,10 @@
 import type { BudgetChange } from '../../core/contract/budgets.js';
 import { RefusalError, refusal, type FieldError, type Refusal } from '../../core/contract/errors.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
-import type { Counts, InboxItem } from '../../core/contract/views.js';
+import type { Counts } from '../../core/contract/views.js';
 import type { Attempt, ChangeSet } from '../../core/model/entities.js';
-import { ModelState } from '../../core/model/draft.js';
+import type { ModelState } from '../../core/model/draft.js';
+import { stateOver } from './state-over.js';
 import { metaKeys } from '../../core/model/view.js';
 import { isEmpty, mergeChanges, noChanges } from './merge-changes.js';
 import { infeasibleFields, resolveGpu } from '../../core/scheduling/feasible.js';
@@ -18,10 +19,11 @@ import { describeError } from './logger.js';
 import type { Publisher } from './publisher.js';
 import { GuardedBackend, usualPatience, type BackendPatience } from './guarded-backend.js';
 import { LiveViews } from './live-views.js';
-import { decideBatch, placeTasks, type Command, type RandomText, type TargetResult } from './round.js';
+import { Placement } from './placement.js';
+import { decideBatch, randomText, type Command, type RandomText, type TargetResult } from './round.js';
 import { PortRange } from './ports.js';
 import { infeasibleMessage, storageReason } from './refusals.js';
-import { publishLogEnd } from './log-end.js';
+import { publishChanges } from './publish-changes.js';
 import { LaunchPlans } from './launch-plans.js';
 import { RoundTimer } from './round-timer.js';
 import type { Identity } from './session.js';
@@ -60,6 +62,7 @@ export interface SubmitInput {
 
 export class Controller {
   private state: ModelState;
+  private placement: Placement;
   private readonly ports = new PortRange();
   /** What memory says of live jobs. */
   readonly views: LiveViews;
@@ -78,8 +81,12 @@ export class Controller {
   private firstRound = true;
 
   constructor(private readonly parts: ControllerParts) {
-    this.state = this.emptyState();
-    this.views = new LiveViews(() => this.state);
+    this.state = stateOver(parts.store);
+    this.placement = new Placement(this.state);
+    this.views = new LiveViews(
+      () => this.state,
+      (taskId) => this.placement.causeOf(taskId),
+    );
     this.backend = new GuardedBackend(parts.backend, {
       logger: parts.logger,
       monotonicMs: parts.monotonicMs,
@@ -87,14 +94,7 @@ export class Controller {
       changed: () => this.backendChanged(),
     });
     this.backendId = this.backend.describe().id;
-    this.random = {
-      uid: () => parts.random(8),
-      suffix: () =>
-        BigInt(`0x${parts.random(8)}`)
-          .toString(36)
-          .slice(-6)
-          .padStart(6, '0'),
-    };
+    this.random = randomText(parts.random);
     this.timer = new RoundTimer({ ...parts, due: () => this.markDirty() });
     this.launches = new LaunchPlans(() => this.state, parts);
   }
@@ -108,7 +108,7 @@ export class Controller {
         this.markDirty();
       },
       workers: (workers) => {
-        this.workers = workers;
+        this.setWorkers(workers);
         this.publisher?.machinesChanged();
         this.markDirty();
       },
@@ -116,7 +116,7 @@ export class Controller {
         this.publisher?.logGrew(uid, { outSize, errSize, complete: this.isFinished(uid) });
       },
     });
-    this.workers = this.backend.observe();
+    this.setWorkers(this.backend.observe());
     this.markDirty();
   }
 
@@ -204,10 +204,15 @@ export class Controller {
 
   /** A fault of it came or went: its machines may be used no longer, or again. */
   private backendChanged(): void {
-    this.workers = this.backend.observe();
+    this.setWorkers(this.backend.observe());
     this.publisher?.machinesChanged();
     this.publisher?.statusChanged();
     this.markDirty();
+  }
+
+  private setWorkers(workers: readonly WorkerObservation[]): void {
+    this.workers = workers;
+    this.placement.setWorkers(workers);
   }
 
   // Rounds
@@ -248,20 +253,20 @@ export class Controller {
       commands: waiting.map((entry) => entry.command),
       random: this.random,
       elapsed: this.timer.elapsed.of,
+      waitingCause: (taskId) => this.placement.causeOf(taskId),
     });
     // Placement looks at the state as the batch left it, and both are one transaction: memory runs ahead of the disk from here to
     // the commit, and is read anew from the disk when that fails.
-    this.state.apply(batch.changes);
-    const placed = placeTasks(this.state, {
+    this.apply(batch.changes);
+    const placed = this.placement.place({
       nowMs,
-      workers: this.workers,
       backendId: this.backendId,
       random: this.random,
       ports: this.ports,
       moved: (taskId, why) =>
         this.parts.logger.warn('An assignment was dropped: the state had moved on', { taskId, why }),
     });
-    this.state.apply(placed.changes);
+    this.apply(placed.changes);
     const changes = mergeChanges(batch.changes, placed.changes);
     let inboxIds: readonly number[] = [];
     if (!isEmpty(changes)) {
@@ -276,7 +281,7 @@ export class Controller {
       const why = outcome === 'unknown' ? 'nothing unfinished has that uid' : 'its attempt is over already';
       this.parts.logger.warn(`A report was dropped: ${why}`, { backend: this.backendId, uid, state });
     }
-    this.perform(changes, inboxIds, placed.reasonsChanged);
+    this.perform(changes, inboxIds);
     for (const [index, entry] of waiting.entries()) {
       const answer = batch.answers[index];
       if (answer === undefined)
@@ -284,25 +289,23 @@ export class Controller {
       else if (answer.ok) entry.resolve(answer.value);
       else entry.reject(new RefusalError(answer.refusal));
     }
-    this.timer.roundEnds(changes, this.state.nextDeadlineMs());
+    this.timer.roundEnds(changes, earlier(this.state.nextDeadlineMs(), this.placement.wakeAtMs));
     if (placed.more || this.commands.length > 0 || this.observations.length > 0) this.markDirty();
   }
 
-  private emptyState(): ModelState {
-    const { store } = this.parts;
-    return new ModelState({
-      job: (id) => store.jobById(id) ?? undefined,
-      latestNamed: (user, parentId, name) => store.latestNamed(user, parentId, name) ?? undefined,
-      receipt: (requestId) => store.findReceipt(requestId)?.answer,
-    });
+  private apply(changes: ChangeSet): void {
+    this.state.apply(changes);
+    this.placement.applied(changes);
   }
 
   /** Memory as the disk has it. */
   private load(): Counts {
     const live = this.parts.store.loadLive();
-    const state = this.emptyState();
+    const state = stateOver(this.parts.store);
     state.apply({ ...live, audit: [], inbox: [] });
     this.state = state;
+    this.placement = new Placement(state);
+    this.placement.load(this.workers);
     this.timer.elapsed.note(live);
     return live.counts;
   }
@@ -363,38 +366,31 @@ export class Controller {
   }
 
   /** What follows from a commit, and only from one. */
-  private perform(changes: ChangeSet, inboxIds: readonly number[], reasonsChanged: readonly string[]): void {
+  private perform(changes: ChangeSet, inboxIds: readonly number[]): void {
     if (changes.attempts.length > 0 || this.firstRound) {
       this.firstRound = false;
       this.backend.reconcile(this.launches.desired());
     }
-    this.publish(changes, inboxIds, reasonsChanged);
-    this.views.evictOver(changes);
-  }
-
-  private publish(changes: ChangeSet, inboxIds: readonly number[], reasonsChanged: readonly string[]): void {
     this.views.committed(changes);
-    const publisher = this.publisher;
-    if (publisher === null) return;
-    if (changes.attempts.length + changes.budgets.length > 0) publisher.budgetsChanged();
-    if ((['jobs', 'job', 'overview'] as const).some((topic) => publisher.hasSubscribers(topic))) {
-      const changed = this.views.changed(changes, reasonsChanged, (jobId) => publisher.wants('job', jobId));
-      if (changed.jobs.length + changed.touched.length > 0) publisher.changed({ ...changed, removed: [] });
+    if (this.publisher !== null) {
+      publishChanges(this.publisher, {
+        changes,
+        inboxIds,
+        views: this.views,
+        reasonsChanged: () => this.placement.causes.changed(),
+        backend: this.backend,
+        logger: this.parts.logger,
+      });
     }
-    for (const attempt of changes.attempts) {
-      if (attempt.finishedAtMs !== null && publisher.wants('log', attempt.uid))
-        void publishLogEnd(attempt.uid, publisher, { backend: this.backend, logger: this.parts.logger });
-    }
-    const items = changes.inbox.map((entry, index): InboxItem => ({
-      ...entry,
-      id: inboxIds[index] ?? 0,
-      read: false,
-    }));
-    if (items.length > 0) publisher.inboxChanged(items);
+    this.views.evictOver(changes);
   }
 
   private isFinished(uid: string): boolean {
     const attempt = this.state.attempt(uid);
     return attempt === undefined || attempt.finishedAtMs !== null;
   }
+}
+
+function earlier(left: number | null, right: number | null): number | null {
+  return left === null || right === null ? (left ?? right) : Math.min(left, right);
 }

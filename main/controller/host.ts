@@ -2,6 +2,7 @@
  * Wires one controller and everything it stands on, in order, each step with its disposer. Used by the desktop's worker thread and
  * by the headless host alike.
  */
+import { defaultLimitOf } from './placement.js';
 import { performance } from 'node:perf_hooks';
 import os from 'node:os';
 import { pathToFileURL } from 'node:url';
@@ -9,9 +10,8 @@ import { contractVersion } from '../../core/contract/api.js';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type { HostFrame } from '../../core/contract/protocol.js';
 import type { HostStatus, Overview } from '../../core/contract/views.js';
-import { scaledDefaultLimit } from '../../core/budget/default-limit.js';
 import { budgetViews } from '../../core/model/budgets.js';
-import type { Backend, WorkerObservation } from '../backends/backend.js';
+import type { Backend } from '../backends/backend.js';
 import { createWorkstationBackend } from '../backends/workstation/workstation-backend.js';
 import { prepareHome, type Home } from '../home.js';
 import { networkFileSystem } from '../machine/file-system.js';
@@ -177,7 +177,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     });
 
     const budgets = (users: readonly string[]) =>
-      budgetViews(controller.memory, defaultLimit(backend.observe()), users);
+      budgetViews(controller.memory, defaultLimitOf(backend.observe()), users);
 
     const publisher = new Publisher(
       {
@@ -280,9 +280,4 @@ function deadline(ms: number): { readonly reached: Promise<false>; cancel(): voi
     timer = setTimeout(() => resolve(false), ms);
   });
   return { reached, cancel: () => clearTimeout(timer) };
-}
-
-/** Of users without a limit of their own. */
-function defaultLimit(workers: readonly WorkerObservation[]): number {
-  return scaledDefaultLimit(workers.map((worker) => ({ ...worker, gpuCount: worker.gpus.length })));
 }

@@ -1,7 +1,7 @@
 /** What the controller's memory says of live jobs, in the contract's shapes. */
 import type { JobSpec } from '../../core/contract/job-request.js';
 import { bandRank, isTerminalJobState } from '../../core/contract/states.js';
-import type { Counts, JobSummary, TaskView } from '../../core/contract/views.js';
+import type { Cause, Counts, JobSummary, TaskView } from '../../core/contract/views.js';
 import { formatSize } from '../../core/formats/sizes.js';
 import type { ModelState } from '../../core/model/draft.js';
 import type { ChangeSet, Job, Task } from '../../core/model/entities.js';
@@ -10,8 +10,6 @@ import type { WorkerObservation } from '../backends/backend.js';
 
 /** Tasks in one snapshot of a job; more are read in pages. */
 const maxSnapshotTasks = 500;
-/** Waiting jobs of one shape that are published when their common reason changes: those ahead, which are looked at. */
-const maxReasonUpdates = 100;
 
 export class LiveViews {
   /** States as last counted, of jobs that are not over. */
@@ -22,7 +20,11 @@ export class LiveViews {
   private failedUnseenCount = 0;
 
   /** The state is asked for anew each time: a failed write replaces it. */
-  constructor(private readonly current: () => ModelState) {}
+  constructor(
+    private readonly current: () => ModelState,
+    /** Why a task waits. */
+    private readonly causeOf: (taskId: string) => Cause | null,
+  ) {}
 
   private get state(): ModelState {
     return this.current();
@@ -81,7 +83,7 @@ export class LiveViews {
       .filter((last) => last !== undefined);
     const summary = summarizeJob(job, tasks, attempts, this.state.childrenOf(job.id).length);
     const waiting = tasks.find((task) => task.state === 'PENDING');
-    return waiting === undefined ? summary : { ...summary, waiting: this.state.waitingCause(waiting.id) };
+    return waiting === undefined ? summary : { ...summary, waiting: this.causeOf(waiting.id) };
   }
 
   has(jobId: string): boolean {
@@ -94,7 +96,7 @@ export class LiveViews {
   }
 
   private taskView(task: Task): TaskView {
-    return { ...toTaskView(task, this.state.attemptsOf(task.id)), waiting: this.state.waitingCause(task.id) };
+    return { ...toTaskView(task, this.state.attemptsOf(task.id)), waiting: this.causeOf(task.id) };
   }
 
   /** Rows read from the database, with those of live jobs as memory knows them. */
@@ -169,7 +171,7 @@ export class LiveViews {
   /** Jobs and tasks that a commit changed, once each; tasks only of jobs somebody looks at. */
   changed(
     changes: ChangeSet,
-    /** Shapes whose reason for waiting is another now. */
+    /** Jobs whose reason for waiting is another now. */
     reasonsChanged: readonly string[],
     watched: (jobId: string) => boolean,
   ): { jobs: JobSummary[]; touched: string[]; tasks: Map<string, TaskView[]> } {
@@ -187,11 +189,7 @@ export class LiveViews {
       jobIds.add(attempt.jobId);
       taskIds.set(attempt.taskId, attempt.jobId);
     }
-    const shapes = new Set(reasonsChanged);
-    for (const shape of shapes.size === 0 ? [] : this.state.pendingTasks().shapes()) {
-      if (!shapes.has(shape.key)) continue;
-      for (const { job } of shape.jobs.slice(0, maxReasonUpdates)) jobIds.add(job.id);
-    }
+    for (const id of reasonsChanged) jobIds.add(id);
     const jobs: JobSummary[] = [];
     const touched: string[] = [];
     for (const id of jobIds) {

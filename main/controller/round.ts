@@ -2,13 +2,12 @@
 import type { BudgetChange } from '../../core/contract/budgets.js';
 import { ok, refusal, type Refusal, type Result } from '../../core/contract/errors.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
+import type { Cause } from '../../core/contract/views.js';
 import { isTerminalJobState } from '../../core/contract/states.js';
-import type { GpuView } from '../../core/contract/views.js';
 import { setBudget } from '../../core/model/budgets.js';
 import { Draft, type ModelState } from '../../core/model/draft.js';
 import type { ChangeSet } from '../../core/model/entities.js';
 import {
-  assign,
   cancel,
   executionTimeouts,
   observeAll,
@@ -17,9 +16,7 @@ import {
   submit,
   type Elapsed,
 } from '../../core/model/transitions.js';
-import { schedule, snapshotOf, type SchedulingWorker } from '../../core/scheduling/schedule.js';
-import type { AttemptObservation, WorkerObservation } from '../backends/backend.js';
-import type { PortRange } from './ports.js';
+import type { AttemptObservation } from '../backends/backend.js';
 import type { Identity } from './session.js';
 
 export type Command =
@@ -64,6 +61,18 @@ export interface RandomText {
   suffix(): string;
 }
 
+/** `bytes` gives that many random bytes in hex. */
+export function randomText(bytes: (count: number) => string): RandomText {
+  return {
+    uid: () => bytes(8),
+    suffix: () =>
+      BigInt(`0x${bytes(8)}`)
+        .toString(36)
+        .slice(-6)
+        .padStart(6, '0'),
+  };
+}
+
 /** What came in since the last round: observations first, so that a freed place can be taken in the same round. */
 export function decideBatch(
   state: ModelState,
@@ -73,6 +82,8 @@ export function decideBatch(
     readonly commands: readonly Command[];
     readonly random: RandomText;
     readonly elapsed: Elapsed;
+    /** Why a task waits, for the message of one that waited too long. */
+    readonly waitingCause: (taskId: string) => Cause | null;
   },
 ): {
   readonly changes: ChangeSet;
@@ -87,7 +98,7 @@ export function decideBatch(
     return outcome === 'unknown' || outcome === 'stale' ? [{ outcome, uid, state: reported }] : [];
   });
   executionTimeouts(draft, input.nowMs, input.elapsed);
-  schedulingDeadlines(draft, input.nowMs, (taskId) => state.waitingCause(taskId), input.elapsed);
+  schedulingDeadlines(draft, input.nowMs, input.waitingCause, input.elapsed);
   // A command finds jobs as the observations left them.
   settle(draft, input.nowMs);
   const answers = input.commands.map((command) => carryOut(draft, command, input.nowMs, input.random));
@@ -161,71 +172,4 @@ function target(
   return again.ok
     ? { id, newId: again.value.jobId, refusal: null }
     : { id, newId: null, refusal: again.refusal };
-}
-
-/** Assignments one round makes at most; a transaction of more would delay what came in meanwhile. */
-const assignmentsARound = 500;
-
-/** Places waiting tasks over the state as it is, each checked against the current rows when it is written. */
-export function placeTasks(
-  state: ModelState,
-  input: {
-    readonly nowMs: number;
-    readonly workers: readonly WorkerObservation[];
-    readonly backendId: string;
-    readonly random: RandomText;
-    readonly ports: PortRange;
-    /** An assignment that no longer held when it was written. */
-    readonly moved: (taskId: string, why: string) => void;
-  },
-): { readonly changes: ChangeSet; readonly reasonsChanged: readonly string[]; readonly more: boolean } {
-  const draft = new Draft(state);
-  const workers = input.workers.map(schedulingWorker);
-  const byId = new Map(workers.map((worker) => [worker.id, worker]));
-  const result = schedule(snapshotOf(state, workers, assignmentsARound));
-  for (const placed of result.assignments) {
-    const worker = byId.get(placed.workerId);
-    const names = draft.job(placed.jobId)?.spec.ports ?? [];
-    const ports = names.length === 0 ? {} : input.ports.allot(names, draft.unfinishedAttempts());
-    if (worker === undefined || ports === null) {
-      input.moved(placed.taskId, ports === null ? 'No port of the range is free.' : 'Its machine is gone.');
-      continue;
-    }
-    const assigned = assign(draft, {
-      taskId: placed.taskId,
-      workerId: placed.workerId,
-      backendId: input.backendId,
-      uid: input.random.uid(),
-      devices: placed.devices,
-      band: placed.band,
-      ports,
-      nowMs: input.nowMs,
-      worker,
-    });
-    if (!assigned.ok) input.moved(placed.taskId, assigned.refusal.message);
-  }
-  settle(draft, input.nowMs);
-  return { changes: draft.changeSet(), reasonsChanged: state.noteWaiting(result), more: result.more };
-}
-
-function schedulingWorker(worker: WorkerObservation): SchedulingWorker {
-  return {
-    id: worker.id,
-    healthy: worker.state === 'HEALTHY',
-    cpuMillicores: worker.cpuMillicores,
-    memoryBytes: worker.memoryBytes,
-    gpuNote: worker.gpuNote,
-    gpus: worker.gpus.map((gpu) => ({ ...gpu, usable: answers(gpu) })),
-    attributes: worker.attributes,
-  };
-}
-
-/** A card that gives no number at all, with a note saying why, is given to nobody; one that lacks some numbers works. */
-function answers(gpu: GpuView): boolean {
-  return (
-    gpu.note === null ||
-    gpu.memoryTotalBytes !== null ||
-    gpu.utilizationPercent !== null ||
-    gpu.temperatureCelsius !== null
-  );
 }

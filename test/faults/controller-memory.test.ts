@@ -234,9 +234,7 @@ function contents(state: ModelState, users: readonly string[]): unknown {
     unfinished: [...state.unfinishedAttempts()].map(({ uid }) => uid).sort(),
     used: ['w1', 'w2'].map((id) => state.used(id)),
     open: users.map((user) => state.openTasks(user)),
-    pending: [...state.pendingTasks().shapes()]
-      .map(({ key, jobs }) => ({ key, jobs: jobs.map(({ job }) => job.id) }))
-      .sort((a, b) => a.key.localeCompare(b.key)),
+    placeable: ids.flatMap((id) => state.tasksOf(id).filter((task) => state.isPlaceable(task))),
     deadline: state.nextDeadlineMs(),
   };
 }

@@ -1,0 +1,132 @@
+/** Writes a decision into the rows: evictions, places, places that wait for their victims, and what can never start any more. */
+import { endTask } from '../model/attempt-end.js';
+import { assign, type Assignment } from '../model/assign.js';
+import type { Draft } from '../model/draft.js';
+import { controllerActor } from '../model/entities.js';
+import { taskIdOf } from '../model/names.js';
+import { preempt } from '../model/timeouts.js';
+import type { Cause } from '../contract/views.js';
+import { formatDuration } from '../formats/durations.js';
+import { timeText } from '../formats/times.js';
+import type { Decision, NeverReason, Placed } from './decision.js';
+
+export interface CarryOut {
+  readonly nowMs: number;
+  readonly backendId: string;
+  /** A new uid for an attempt. */
+  uid(): string;
+  /** Ports for a task of the job; null when none is free. */
+  ports(jobId: string): Readonly<Record<string, number>> | null;
+  /** The machine as it is now; undefined when it is gone. */
+  worker(workerId: string): Assignment['worker'] | undefined;
+  /** Something that no longer held when it was to be written. */
+  moved(taskId: string, why: string): void;
+}
+
+/** Each item is checked against the current rows. The draft is left to be settled. */
+export function carryOut(draft: Draft, decision: Decision, context: CarryOut): void {
+  for (const taskId of decision.released) release(draft, taskId, context);
+  for (const { jobId, indexes, reason } of decision.unschedulable)
+    for (const index of indexes) endUnschedulable(draft, taskIdOf(jobId, index), reason, context.nowMs);
+  for (const { uid, forJob, forBand } of decision.evictions) {
+    const reason = `Makes room for ${forJob} (${forBand}).`;
+    // A member of a gang has fallen with the first of it already.
+    preempt(draft, uid, { reason, actor: controllerActor, nowMs: context.nowMs, forJob });
+  }
+  for (const placed of decision.placed) {
+    if (placed.waitsFor.length > 0) claim(draft, placed, context);
+    else place(draft, placed, context);
+  }
+}
+
+function place(draft: Draft, placed: Placed, context: CarryOut): void {
+  const { taskId, jobId, workerId, devices, band, evictableBy } = placed;
+  const worker = context.worker(workerId);
+  const ports = context.ports(jobId);
+  if (worker === undefined || ports === null) {
+    context.moved(taskId, ports === null ? 'No port of the range is free.' : 'Its machine is gone.');
+    return;
+  }
+  const { backendId, nowMs } = context;
+  const uid = context.uid();
+  const made = assign(draft, {
+    taskId,
+    workerId,
+    backendId,
+    uid,
+    devices,
+    band,
+    ports,
+    nowMs,
+    worker,
+    evictableBy,
+  });
+  if (!made.ok) context.moved(taskId, made.refusal.message);
+}
+
+function claim(draft: Draft, placed: Placed, context: CarryOut): void {
+  const { nowMs } = context;
+  const { taskId, workerId, devices, band, waitsFor } = placed;
+  const task = draft.task(taskId);
+  if (task?.state !== 'PENDING') {
+    context.moved(taskId, `is ${task?.state ?? 'unknown'}, not PENDING.`);
+    return;
+  }
+  draft.putTask({ ...task, claim: { workerId, devices, band, waitsFor, sinceMs: nowMs } });
+  draft.audit(nowMs, controllerActor, 'task_claimed', taskId, {
+    worker: workerId,
+    band,
+    ...(devices.length === 0 ? {} : { devices }),
+    waitsFor: waitsFor.map((uid) => draft.attempt(uid)?.taskId ?? uid),
+  });
+}
+
+function release(draft: Draft, taskId: string, { nowMs }: CarryOut): void {
+  const task = draft.task(taskId);
+  if (task === undefined || task.claim === null) return;
+  draft.putTask({ ...task, claim: null });
+  draft.audit(nowMs, controllerActor, 'task_released', taskId, { worker: task.claim.workerId });
+}
+
+function endUnschedulable(draft: Draft, taskId: string, reason: NeverReason, nowMs: number): void {
+  const task = draft.task(taskId);
+  if (task?.state !== 'PENDING') return;
+  endTask(draft, task, {
+    state: 'UNSCHEDULABLE',
+    cause: causeOf(reason),
+    nowMs,
+    finishedAtMs: nowMs,
+    actor: controllerActor,
+  });
+}
+
+const verbs: Readonly<Record<string, string>> = { success: 'succeed', end: 'end', failure: 'fail' };
+
+function causeOf(reason: NeverReason): Cause {
+  switch (reason.kind) {
+    case 'start-by': {
+      const message = `Had to start by ${timeText(reason.startByMs)}; it is ${timeText(reason.nowMs)}.`;
+      return { code: 'SCHEDULING_DEADLINE', message };
+    }
+    case 'finish-by': {
+      const { finishByMs, nowMs, limitMs } = reason;
+      const by = timeText(finishByMs);
+      const message =
+        limitMs === 0
+          ? `Had to end by ${by}; it is ${timeText(nowMs)}.`
+          : `Cannot be sure to end by ${by} any more: started now, at ${timeText(nowMs)}, ` +
+            `its time limit of ${formatDuration(limitMs)} lasts until ${timeText(nowMs + limitMs)}.`;
+      return { code: 'FINISH_DEADLINE', message };
+    }
+    case 'dependency': {
+      const message = `Waited for ${reason.jobId} to ${verbs[reason.on] ?? reason.on}; it ended as ${reason.state}.`;
+      return {
+        code: 'DEPENDENCY_UNMET',
+        message:
+          reason.state === 'unknown'
+            ? `Waited for ${reason.jobId} to ${verbs[reason.on] ?? reason.on}; there is no such job any more.`
+            : message,
+      };
+    }
+  }
+}

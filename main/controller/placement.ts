@@ -1,0 +1,144 @@
+/** The scheduler over the controller's rows: kept in step with them, asked once a round, its decision written into a draft. */
+import type { Cause, GpuView } from '../../core/contract/views.js';
+import { scaledDefaultLimit } from '../../core/budget/default-limit.js';
+import { Draft, type ModelState } from '../../core/model/draft.js';
+import type { ChangeSet } from '../../core/model/entities.js';
+import { settle } from '../../core/model/transitions.js';
+import { carryOut } from '../../core/scheduling/carry-out.js';
+import type { Decision } from '../../core/scheduling/decision.js';
+import { ClusterFeed } from '../../core/scheduling/feed.js';
+import type { SchedulingWorker } from '../../core/scheduling/free.js';
+import { ourRules, type Rules } from '../../core/scheduling/rules.js';
+import { Scheduler } from '../../core/scheduling/scheduler.js';
+import { WaitCauses } from '../../core/scheduling/wait-causes.js';
+import type { WorkerObservation } from '../backends/backend.js';
+import { noChanges } from './merge-changes.js';
+import type { PortRange } from './ports.js';
+import type { RandomText } from './round.js';
+
+/** Assignments one round makes at most; a transaction of more would delay what came in meanwhile. */
+const rules: Rules = { ...ourRules, maxAssignments: 500 };
+
+export interface PlacementInput {
+  readonly nowMs: number;
+  readonly backendId: string;
+  readonly random: RandomText;
+  readonly ports: PortRange;
+  /** Something decided that no longer held when it was written. */
+  readonly moved: (taskId: string, why: string) => void;
+}
+
+export class Placement {
+  readonly scheduler = new Scheduler();
+  readonly causes: WaitCauses;
+  private readonly feed: ClusterFeed;
+  private workers = new Map<string, SchedulingWorker>();
+  private limit = 0;
+  private decision: Decision | null = null;
+
+  constructor(private readonly state: ModelState) {
+    this.feed = new ClusterFeed(this.scheduler.cluster, state);
+    this.causes = new WaitCauses(state, this.scheduler.cluster);
+  }
+
+  /** From the rows as they were read. */
+  load(workers: readonly WorkerObservation[]): void {
+    this.feed.load(this.limit);
+    this.setWorkers(workers);
+  }
+
+  setWorkers(observed: readonly WorkerObservation[]): void {
+    const workers = observed.map(schedulingWorker);
+    this.workers = new Map(workers.map((worker) => [worker.id, worker]));
+    this.feed.setWorkers(workers);
+    const limit = defaultLimitOf(observed);
+    if (limit !== this.limit) {
+      this.limit = limit;
+      this.feed.setBudgets(limit);
+    }
+  }
+
+  /** After the state has taken over these changes. */
+  applied(changes: ChangeSet): void {
+    this.feed.update(changes);
+    if (changes.budgets.length > 0) this.feed.setBudgets(this.limit);
+  }
+
+  /** Over the state as it is; the state takes the changes over by itself. */
+  place(input: PlacementInput): { readonly changes: ChangeSet; readonly more: boolean } {
+    const decision = this.scheduler.decide(input.nowMs, rules);
+    this.decision = decision;
+    this.causes.decided(decision);
+    this.feed.setReservations(decision.reservations);
+    if (changesNothing(decision)) return { changes: noChanges, more: decision.more };
+    const draft = new Draft(this.state);
+    carryOut(draft, decision, {
+      nowMs: input.nowMs,
+      backendId: input.backendId,
+      uid: () => input.random.uid(),
+      ports: (jobId) => {
+        const names = draft.job(jobId)?.spec.ports ?? [];
+        return names.length === 0 ? {} : input.ports.allot(names, draft.unfinishedAttempts());
+      },
+      worker: (id) => this.workers.get(id),
+      moved: input.moved,
+    });
+    settle(draft, input.nowMs);
+    return { changes: draft.changeSet(), more: decision.more };
+  }
+
+  /** When time alone may change what was decided last. */
+  get wakeAtMs(): number | null {
+    return this.decision?.wakeAtMs ?? null;
+  }
+
+  causeOf(taskId: string): Cause | null {
+    return this.causes.of(taskId);
+  }
+}
+
+function changesNothing(decision: Decision): boolean {
+  const { placed, evictions, withdrawn, released, unschedulable } = decision;
+  return [placed, evictions, withdrawn, released, unschedulable].every((list) => list.length === 0);
+}
+
+/** The limit of who has none of their own. */
+export function defaultLimitOf(workers: readonly WorkerObservation[]): number {
+  return scaledDefaultLimit(
+    workers.map(({ cpuMillicores, memoryBytes, gpus }) => ({
+      cpuMillicores,
+      memoryBytes,
+      gpuCount: gpus.length,
+    })),
+  );
+}
+
+function schedulingWorker(worker: WorkerObservation): SchedulingWorker {
+  return {
+    id: worker.id,
+    healthy: worker.state === 'HEALTHY',
+    cpuMillicores: worker.cpuMillicores,
+    memoryBytes: worker.memoryBytes,
+    gpuNote: worker.gpuNote,
+    gpus: worker.gpus.map(({ uuid, index, variant, busyByOthers, ...gpu }) => ({
+      uuid,
+      index,
+      variant,
+      busyByOthers,
+      usable: answers(gpu),
+    })),
+    attributes: worker.attributes,
+  };
+}
+
+/** A card that gives no number at all, with a note saying why, is given to nobody; one that lacks some numbers works. */
+function answers(
+  gpu: Pick<GpuView, 'note' | 'memoryTotalBytes' | 'utilizationPercent' | 'temperatureCelsius'>,
+): boolean {
+  return (
+    gpu.note === null ||
+    gpu.memoryTotalBytes !== null ||
+    gpu.utilizationPercent !== null ||
+    gpu.temperatureCelsius !== null
+  );
+}

@@ -1,0 +1,39 @@
+/** Tells those who look what a commit changed. */
+import type { InboxItem } from '../../core/contract/views.js';
+import type { ChangeSet } from '../../core/model/entities.js';
+import type { Backend } from '../backends/backend.js';
+import type { LiveViews } from './live-views.js';
+import { publishLogEnd } from './log-end.js';
+import type { Logger } from './logger.js';
+import type { Publisher } from './publisher.js';
+
+export interface Publication {
+  readonly changes: ChangeSet;
+  readonly inboxIds: readonly number[];
+  readonly views: LiveViews;
+  /** Jobs that wait for another reason than before; asked for only when somebody looks. */
+  readonly reasonsChanged: () => readonly string[];
+  readonly backend: Backend;
+  readonly logger: Logger;
+}
+
+export function publishChanges(publisher: Publisher, publication: Publication): void {
+  const { changes, inboxIds, views, backend, logger } = publication;
+  if (changes.attempts.length + changes.budgets.length > 0) publisher.budgetsChanged();
+  if ((['jobs', 'job', 'overview'] as const).some((topic) => publisher.hasSubscribers(topic))) {
+    const changed = views.changed(changes, publication.reasonsChanged(), (jobId) =>
+      publisher.wants('job', jobId),
+    );
+    if (changed.jobs.length + changed.touched.length > 0) publisher.changed({ ...changed, removed: [] });
+  }
+  for (const attempt of changes.attempts) {
+    if (attempt.finishedAtMs !== null && publisher.wants('log', attempt.uid))
+      void publishLogEnd(attempt.uid, publisher, { backend, logger });
+  }
+  const items = changes.inbox.map((entry, index): InboxItem => ({
+    ...entry,
+    id: inboxIds[index] ?? 0,
+    read: false,
+  }));
+  if (items.length > 0) publisher.inboxChanged(items);
+}
