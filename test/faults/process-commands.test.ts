@@ -1,9 +1,8 @@
 /** Commands that behave badly, started for real. Each ends with a clear cause, its log whole and nothing of it left. */
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { currentUmask } from '../../main/machine/processes.js';
 import { launchOf, type BackendProbe } from '../harness/backend-probe.js';
 import { livingOf, processBackends, type ProcessBackends } from '../harness/process-backend.js';
 
@@ -104,50 +103,6 @@ describe('output', () => {
   });
 });
 
-describe('what cannot start', () => {
-  test('a missing program is named', async () => {
-    const launch = launchOf({ command: ['no-such-program', '--flag'] });
-    probe.run(launch);
-    const end = await probe.over(launch.uid);
-    expect(end).toMatchObject({ state: 'FAILED', exitCode: 127, cause: { code: 'PROGRAM_NOT_FOUND' } });
-    expect(end.cause?.message).toContain('no-such-program');
-  });
-
-  test('a file that is no program is named', async () => {
-    const file = path.join(scratch, 'plain.txt');
-    writeFileSync(file, 'text', { mode: 0o600 });
-    const launch = launchOf({ command: [file] });
-    probe.run(launch);
-    const end = await probe.over(launch.uid);
-    expect(end).toMatchObject({ state: 'FAILED', exitCode: 126, cause: { code: 'PROGRAM_NOT_EXECUTABLE' } });
-    expect(end.cause?.message).toContain(file);
-  });
-
-  test('a program whose interpreter is missing fails with 127 and says so on its error output', async () => {
-    const file = path.join(scratch, 'script');
-    writeFileSync(file, '#!/no/such/interpreter\n');
-    chmodSync(file, 0o700);
-    const launch = launchOf({ command: [file] });
-    probe.run(launch);
-    expect(await probe.over(launch.uid)).toMatchObject({ state: 'FAILED', exitCode: 127 });
-  });
-
-  test('a missing folder is named', async () => {
-    const launch = launchOf({ command: ['true'], workingDirectory: path.join(scratch, 'gone') });
-    probe.run(launch);
-    const end = await probe.over(launch.uid);
-    expect(end).toMatchObject({ state: 'FAILED', exitCode: null, cause: { code: 'FOLDER_MISSING' } });
-    expect(end.cause?.message).toContain(path.join(scratch, 'gone'));
-  });
-
-  test('a command line longer than the system takes is refused with its reason', async () => {
-    const launch = launchOf({ command: ['true', 'x'.repeat(131_000)], environment: {} });
-    const long = { ...launch, spec: { ...launch.spec, command: ['true', 'x'.repeat(200_000)] } };
-    probe.run(long);
-    expect(await probe.over(launch.uid)).toMatchObject({ state: 'FAILED', cause: { code: 'START_FAILED' } });
-  });
-});
-
 describe('exit codes', () => {
   test('a code above 128 that could be a signal says both', async () => {
     const launch = shell('kill -9 $$');
@@ -171,52 +126,5 @@ describe('exit codes', () => {
       signal: null,
       cause: { code: 'EXIT_CODE' },
     });
-  });
-});
-
-describe('what a task gets', () => {
-  test('its folder, its environment, its staged files, and nothing of the host', async () => {
-    const launch = launchOf({
-      command: [
-        'sh',
-        '-c',
-        'pwd; umask; echo "$IRIS_TASK_ID $PYTHONUNBUFFERED $GREETING"; cat "$IRIS_WORKDIR/sub/a.txt"; env',
-      ],
-      workingDirectory: scratch,
-      environment: { GREETING: 'hello there' },
-      files: [{ path: 'sub/a.txt', contentBase64: Buffer.from('staged\n').toString('base64') }],
-    });
-    probe.run(launch);
-    expect((await probe.over(launch.uid)).state).toBe('SUCCEEDED');
-    const text = await probe.text(launch.uid);
-    expect(text.split('\n').slice(0, 4)).toEqual([
-      scratch,
-      currentUmask().toString(8).padStart(4, '0'),
-      `${launch.taskId} 1 hello there`,
-      'staged',
-    ]);
-    expect(text).not.toMatch(/^(ELECTRON_|npm_|NODE_CHANNEL|VITEST)/m);
-    expect(text).not.toContain('CUDA_VISIBLE_DEVICES');
-    const folder = path.join(backends.folder, launch.uid);
-    expect(statSync(folder).mode & 0o777).toBe(0o700);
-    for (const file of ['claim', 'out', 'err', 'work/sub/a.txt']) {
-      expect(statSync(path.join(folder, file)).mode & 0o777).toBe(0o600);
-    }
-  });
-
-  test('a staged file may not leave the folder', async () => {
-    const launch = launchOf({ command: ['true'] });
-    const files = [{ path: '../outside', contentBase64: '' }];
-    probe.run({ ...launch, spec: { ...launch.spec, files } });
-    expect(await probe.over(launch.uid)).toMatchObject({
-      state: 'FAILED',
-      cause: { code: 'STAGING_FAILED' },
-    });
-  });
-
-  test('standard input is empty', async () => {
-    const launch = launchOf({ command: ['cat'] });
-    probe.run(launch);
-    expect((await probe.over(launch.uid)).state).toBe('SUCCEEDED');
   });
 });

@@ -4,13 +4,15 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readClaim } from '../../main/backends/workstation/process/claim.js';
 import { noGroups } from '../../main/backends/workstation/process/control-groups.js';
+import { setupFrame, startFrame } from '../../main/backends/workstation/process/fork-frames.js';
+import type { LauncherCommand } from '../../main/backends/workstation/process/launcher-channel.js';
 import type { LauncherSetup, ToLauncher } from '../../main/backends/workstation/process/launcher-protocol.js';
 import { launchOf } from '../harness/backend-probe.js';
 import { launcherFile } from '../harness/launcher-file.js';
-import { endLiving, eventually, livingOf } from '../harness/process-backend.js';
+import { endLiving, eventually, launcherKinds, launcherOf, livingOf } from '../harness/process-backend.js';
 
 const timeout = 60_000;
 const supervisor = path.resolve(import.meta.dirname, '../../main/backends/workstation/process/supervisor.sh');
@@ -102,4 +104,75 @@ test('its parent goes: what it started lives on to its own end', { timeout }, as
   writeFileSync(gate, '');
   await eventually(() => livingOf(scratch).length === 0, 'the command ends');
   expect(readClaim(folder)).toMatchObject({ kind: 'claimed', status: { kind: 'exit', code: 5 } });
+});
+
+describe.runIf(launcherKinds.includes('perl'))('the fork server', () => {
+  const script = (gate: string) => `until test -e ${gate}; do sleep 0.02; done; exit 5`;
+  let server: ReturnType<typeof runServer>;
+
+  function runServer(own: LauncherCommand) {
+    const child = spawn(own.command, own.args, { env: { ...own.env }, stdio: ['pipe', 'pipe', 'pipe'] });
+    child.stdin.on('error', () => undefined);
+    return child;
+  }
+
+  /** Starts a command that waits for the gate; gives the gate and the attempt's folder. */
+  async function startWaiting(): Promise<{ readonly gate: string; readonly folder: string }> {
+    const gate = path.join(scratch, 'gate');
+    const { uid } = launchOf({ command: ['true'] });
+    const folder = path.join(scratch, uid);
+    server.stdin.write(setupFrame(scratch, { PATH: process.env['PATH'] ?? '/usr/bin:/bin' }));
+    server.stdin.write(
+      startFrame({
+        uid,
+        folder: scratch,
+        before: ['/bin/sh', supervisor, folder, '022', '-', 'TERM', '1', uid, '0'],
+        files: ['/bin/sh'],
+        after: ['-c', script(gate)],
+        environment: { IRIS_ATTEMPT_UID: uid, IRIS_WORKDIR: path.join(folder, 'work') },
+      }),
+    );
+    await eventually(() => readClaim(folder).kind === 'claimed', 'the supervisor is at work');
+    return { gate, folder };
+  }
+
+  beforeEach(async () => {
+    server = runServer(await launcherOf('perl'));
+  });
+  afterEach(() => {
+    server.kill('SIGKILL');
+  });
+
+  test(
+    'its parent goes: it ends quietly, and what it started lives on to its own end',
+    { timeout },
+    async () => {
+      const end = endOf(server);
+      const { gate, folder } = await startWaiting();
+      server.stdin.end();
+      expect(await end).toEqual({ exit: [0, null], said: '' });
+      expect(livingOf(scratch).length).toBeGreaterThan(0);
+      writeFileSync(gate, '');
+      await eventually(() => livingOf(scratch).length === 0, 'the command ends');
+      expect(readClaim(folder)).toMatchObject({ kind: 'claimed', status: { kind: 'exit', code: 5 } });
+    },
+  );
+
+  test('a word nobody hears ends it quietly', { timeout }, async () => {
+    const end = endOf(server);
+    const { gate } = await startWaiting();
+    server.stdout.destroy();
+    writeFileSync(gate, '');
+    expect(await end).toEqual({ exit: [0, null], said: '' });
+  });
+
+  test('signals of a terminal do not end it', { timeout }, async () => {
+    const { gate } = await startWaiting();
+    server.kill('SIGINT');
+    server.kill('SIGHUP');
+    let said = '';
+    server.stdout.setEncoding('latin1').on('data', (text: string) => (said += text));
+    writeFileSync(gate, '');
+    await eventually(() => /^ended .* 1280 0 \d+$/m.test(said), 'it tells the end');
+  });
 });

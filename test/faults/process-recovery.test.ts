@@ -8,6 +8,8 @@ import { createProcessView, readProcess, type ProcessView } from '../../main/mac
 import { launchOf, mintUid, type BackendProbe } from '../harness/backend-probe.js';
 import {
   eventually,
+  launcherKinds,
+  launcherOf,
   livingOf,
   ownLaunchers,
   processBackends,
@@ -34,7 +36,12 @@ function fillClaim(uid: string, bootId: string, stat: string): void {
   writeFileSync(path.join(folder, 'claim'), `${''.padEnd(95)}\n${bootId}\n${stat}\n`);
 }
 
-describe('the launcher is killed', () => {
+describe.each(launcherKinds)('the launcher is killed (%s)', (kind) => {
+  beforeEach(async () => {
+    await probe.backend.close();
+    probe = await backends.open({ launchers: [await launcherOf(kind)] });
+  });
+
   test('running attempts go on and their true ends are told', async () => {
     const launches = [0, 3, 9].map((code) =>
       launchOf({ command: ['sh', '-c', `sleep 1; echo done; exit ${code}`] }),
@@ -197,10 +204,13 @@ describe('a clock set back', () => {
       nowMs: () => Date.now() + shift,
       monotonicMs: () => performance.now(),
     });
-    const launch = launchOf({ command: ['sh', '-c', 'sleep 0.4'] });
+    const gate = path.join(backends.folder, 'gate');
+    const script = `until test -e ${gate}; do sleep 0.02; done; sleep 0.4`;
+    const launch = launchOf({ command: ['sh', '-c', script] });
     next.run(launch);
     await next.state(launch.uid, 'RUNNING');
     shift = -120_000;
+    writeFileSync(gate, '');
     const end = await next.over(launch.uid);
     expect(end.durationMs).toBeGreaterThanOrEqual(390);
     expect(end.durationMs).toBeLessThan(10_000);
@@ -249,7 +259,8 @@ describe('memory', () => {
     next.run(launch);
     const end = await next.over(launch.uid, 30_000);
     expect(end).toMatchObject({ state: 'FAILED', signal: 'SIGKILL', cause: { code: 'MEMORY_LIMIT' } });
-    expect(end.peakMemoryBytes).toBeGreaterThan(200_000_000);
+    // How far it got before the third sample depends on the machine.
+    expect(end.peakMemoryBytes).toBeGreaterThan(64_000_000);
     expect(livingOf(backends.folder)).toEqual([]);
   });
 });

@@ -8,6 +8,8 @@ import {
   createWorkstationBackend,
   type WorkstationOptions,
 } from '../../main/backends/workstation/workstation-backend.js';
+import { forkServerCommand } from '../../main/backends/workstation/process/fork-server.js';
+import type { LauncherCommand } from '../../main/backends/workstation/process/launcher-channel.js';
 import { createProcessView } from '../../main/machine/processes.js';
 import { BackendProbe } from './backend-probe.js';
 import { launcherFile } from './launcher-file.js';
@@ -21,7 +23,29 @@ export interface ProcessBackends {
   dispose(): Promise<void>;
 }
 
-export async function processBackends(): Promise<ProcessBackends> {
+/** The ways to start attempts that this system has. */
+export const launcherKinds: readonly LauncherCommand['kind'][] =
+  forkServerCommand() === null ? ['node'] : ['perl', 'node'];
+
+/** The one launcher of a kind. `as`: a program that runs it, such as setpriv. */
+export async function launcherOf(
+  kind: LauncherCommand['kind'],
+  as: readonly string[] = [],
+): Promise<LauncherCommand> {
+  const node = async (): Promise<LauncherCommand> => ({
+    kind: 'node',
+    command: process.execPath,
+    args: [await launcherFile()],
+    env: process.env,
+  });
+  const own = kind === 'perl' ? forkServerCommand() : await node();
+  if (own === null) throw new Error('This system has no Perl.');
+  const [command = own.command, ...args] = [...as, own.command, ...own.args];
+  return { ...own, command, args };
+}
+
+/** Without a kind, what a backend has by itself. */
+export async function processBackends(kind?: LauncherCommand['kind']): Promise<ProcessBackends> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'iris-attempts-'));
   const open: BackendProbe[] = [];
   const warnings: string[] = [];
@@ -39,6 +63,7 @@ export async function processBackends(): Promise<ProcessBackends> {
         nowMs: () => Date.now(),
         monotonicMs: () => performance.now(),
         gpuReader: { read: () => Promise.resolve({ gpus: [], processes: [], note: 'none here' }) },
+        ...(kind === undefined ? {} : { launchers: [await launcherOf(kind)] }),
         ...more,
       });
       const probe = new BackendProbe(backend);

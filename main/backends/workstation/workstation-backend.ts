@@ -19,7 +19,9 @@ import { DeviceLeftovers } from './device-leftovers.js';
 import type { AttemptEntry } from './process/attempt-entry.js';
 import { findGroupRoots, type GroupRoots } from './process/control-groups.js';
 import { messageOf } from './process/error-code.js';
-import type { LauncherCommand, LinkLog } from './process/launcher-link.js';
+import { forkServerCommand } from './process/fork-server.js';
+import type { LauncherCommand } from './process/launcher-channel.js';
+import type { LinkLog } from './process/launcher-link.js';
 import { LogStorageWatch } from './process/log-storage.js';
 import { ProcessRuntime } from './process/process-runtime.js';
 import supervisorText from './process/supervisor.sh?raw';
@@ -29,8 +31,10 @@ import { WorkerWatch } from './worker-watch.js';
 export interface WorkstationOptions {
   /** Owned by this backend: one folder an attempt, named by its uid. */
   readonly attemptsFolder: string;
-  /** The built launcher; run by this program's own executable. */
+  /** The built launcher of Node, for systems without Perl; run by this program's own executable. */
   readonly launcherFile: string;
+  /** With nothing to start before, the launcher is run so much later. */
+  readonly launcherAfterMs?: number;
   readonly log: LinkLog;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
@@ -43,7 +47,7 @@ export interface WorkstationOptions {
   readonly processes?: ProcessView;
   readonly groups?: GroupRoots;
   readonly gpuReader?: GpuReader;
-  readonly launcher?: LauncherCommand;
+  readonly launchers?: readonly LauncherCommand[];
   readonly memorySampleMs?: number;
   readonly storageSampleMs?: number;
 }
@@ -53,6 +57,8 @@ export interface WorkstationOptions {
  * weight. Shorter ones need neither.
  */
 const livesOnAfterMs = 1000;
+/** Just after its own start a host, or the window it lives beside, has better things to do. */
+const launcherAfterMs = 2000;
 
 export function createWorkstationBackend(options: WorkstationOptions): Backend {
   return new WorkstationBackend(options);
@@ -107,7 +113,8 @@ class WorkstationBackend implements Backend {
     this.runtime = new ProcessRuntime({
       attemptsFolder: options.attemptsFolder,
       supervisorFile: writeSupervisor(options.attemptsFolder),
-      launcher: options.launcher ?? ownLauncher(options.launcherFile),
+      launchers: options.launchers ?? launchersHere(options.launcherFile, options.log),
+      launcherAfterMs: options.launcherAfterMs ?? launcherAfterMs,
       loginEnvironment: loginEnvironment(options.environment ?? process.env),
       groups: options.groups ?? findGroupRoots(),
       processes,
@@ -241,10 +248,17 @@ function isText(file: string, text: string): boolean {
   }
 }
 
+function launchersHere(file: string, log: LinkLog): readonly LauncherCommand[] {
+  const forkServer = forkServerCommand();
+  if (forkServer !== null) return [forkServer, ownLauncher(file)];
+  log.info('This system has no Perl: attempts are started by a process of Node, which is slower');
+  return [ownLauncher(file)];
+}
+
 /** Electron's executable is Node when asked to. */
 function ownLauncher(file: string): LauncherCommand {
   const env: Record<string, string | undefined> = { ...process.env };
   delete env['NODE_OPTIONS'];
   if ('electron' in process.versions) env['ELECTRON_RUN_AS_NODE'] = '1';
-  return { command: process.execPath, args: [file], env };
+  return { kind: 'node', command: process.execPath, args: [file], env };
 }

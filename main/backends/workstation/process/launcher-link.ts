@@ -1,13 +1,11 @@
-/** The backend's side of the launcher: keeps one alive, sends starts, and sends again what a dead one had not confirmed. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import type { FromLauncher, LauncherEvent, LauncherSetup, StartItem } from './launcher-protocol.js';
-import { messageOf } from './error-code.js';
-
-export interface LauncherCommand {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
+/**
+ * The backend's side of its launcher: runs one at the first need, keeps it alive, and sends again what a dead one had not
+ * confirmed. Of several kinds the first that works here serves.
+ */
+import { openForkServer } from './fork-server.js';
+import type { LauncherChannel, LauncherCommand } from './launcher-channel.js';
+import type { LauncherEvent, LauncherSetup, StartItem } from './launcher-protocol.js';
+import { openNodeLauncher } from './node-launcher.js';
 
 export interface LinkLog {
   info(message: string, detail?: Readonly<Record<string, unknown>>): void;
@@ -25,10 +23,14 @@ export interface LauncherLink {
 }
 
 export interface LinkOptions {
-  readonly launcher: LauncherCommand;
+  /** In the order they are tried. */
+  readonly launchers: readonly LauncherCommand[];
   readonly setup: LauncherSetup;
   readonly log: LinkLog;
+  readonly nowMs: () => number;
   readonly monotonicMs: () => number;
+  /** With nothing to start before, the launcher is run so much later. */
+  readonly firstAfterMs: number;
   readonly onEvents: (events: readonly LauncherEvent[]) => void;
   /** A launcher died: what it watched has to be watched otherwise. */
   readonly onLost: () => void;
@@ -38,12 +40,17 @@ const firstRetryMs = 20;
 const longestRetryMs = 5000;
 /** A launcher that was asked to start something and says nothing for so long is replaced. */
 const silenceMs = 30_000;
+/** One of several that is not ready by then does not work here. */
+const readyMs = 10_000;
 
 export function createLauncherLink(options: LinkOptions): LauncherLink {
   const { log, monotonicMs } = options;
   const unconfirmed = new Map<string, StartItem>();
-  let child: ChildProcess | null = null;
+  const launchers = [...options.launchers];
+  let channel: LauncherChannel | null = null;
   let ready = false;
+  /** The first of the launchers has been ready before: then it works here, whatever happens to it. */
+  let proved = false;
   let closed = false;
   let retryMs = firstRetryMs;
   let retryTimer: NodeJS.Timeout | null = null;
@@ -51,50 +58,45 @@ export function createLauncherLink(options: LinkOptions): LauncherLink {
 
   function open(): void {
     retryTimer = null;
-    if (closed) return;
+    const launcher = launchers[0];
+    if (closed || launcher === undefined) return;
     heardAtMs = monotonicMs();
-    // A session of its own: what a terminal sends to the program in front of it is not meant for it.
-    const next = spawn(options.launcher.command, options.launcher.args, {
-      env: { ...options.launcher.env },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      detached: true,
+    const openOne = launcher.kind === 'perl' ? openForkServer : openNodeLauncher;
+    channel = openOne({
+      launcher,
+      setup: options.setup,
+      nowMs: options.nowMs,
+      monotonicMs,
+      onReady: () => {
+        ready = true;
+        proved = true;
+        heardAtMs = monotonicMs();
+        retryMs = firstRetryMs;
+        if (unconfirmed.size > 0) channel?.start([...unconfirmed.values()]);
+      },
+      onEvents: (events) => {
+        heardAtMs = monotonicMs();
+        for (const event of events) unconfirmed.delete(event.uid);
+        options.onEvents(events);
+      },
+      onLost: lost,
     });
-    child = next;
-    next.on('message', (message: FromLauncher) => {
-      if (child !== next) return;
-      heardAtMs = monotonicMs();
-      receive(message);
-    });
-    next.on('error', (error) => {
-      if (child === next) lost(`the launcher could not be used: ${messageOf(error)}`);
-    });
-    next.on('exit', (code, signal) => {
-      if (child === next) lost(`the launcher ended (${signal ?? `exit code ${code ?? 'unknown'}`})`);
-    });
-    post(options.setup);
-  }
-
-  function receive(message: FromLauncher): void {
-    if (message.kind === 'ready') {
-      ready = true;
-      retryMs = firstRetryMs;
-      if (unconfirmed.size > 0) post({ kind: 'start', items: [...unconfirmed.values()] });
-      return;
-    }
-    for (const event of message.events) unconfirmed.delete(event.uid);
-    options.onEvents(message.events);
-  }
-
-  function post(message: LauncherSetup | { kind: 'start'; items: readonly StartItem[] }): void {
-    // A failure to send is followed by the end of the channel, which is handled there.
-    child?.send(message, () => undefined);
   }
 
   function lost(why: string): void {
     const wasReady = ready;
-    child = null;
+    channel = null;
     ready = false;
     if (closed) return;
+    if (!proved && launchers.length > 1) {
+      const launcher = launchers.shift();
+      log.warn('A launcher does not work here; the next kind serves, which is slower', {
+        command: launcher?.command,
+        why,
+      });
+      open();
+      return;
+    }
     log.warn('The launcher is started again; attempts go on', { why, unconfirmed: unconfirmed.size });
     retryTimer = setTimeout(open, retryMs);
     retryMs = Math.min(longestRetryMs, retryMs * 2);
@@ -102,39 +104,41 @@ export function createLauncherLink(options: LinkOptions): LauncherLink {
   }
 
   const silence = setInterval(() => {
-    if (child === null || unconfirmed.size === 0 || monotonicMs() - heardAtMs < silenceMs) return;
-    log.error('The launcher does not answer and is replaced', { pid: child.pid });
-    child.kill('SIGKILL');
+    if (channel === null) return;
+    const patienceMs = proved || launchers.length === 1 ? silenceMs : readyMs;
+    if ((ready && unconfirmed.size === 0) || monotonicMs() - heardAtMs < patienceMs) return;
+    log.error('The launcher does not answer and is replaced', { pid: channel.pid });
+    channel.kill();
   }, 5000);
   silence.unref();
 
-  open();
+  let first: NodeJS.Timeout | null = setTimeout(openFirst, options.firstAfterMs);
+  function openFirst(): void {
+    if (first === null) return;
+    clearTimeout(first);
+    first = null;
+    open();
+  }
+
   return {
     start: (items) => {
+      openFirst();
       if (unconfirmed.size === 0) heardAtMs = monotonicMs();
       for (const item of items) unconfirmed.set(item.uid, item);
-      if (ready) post({ kind: 'start', items });
+      if (ready) channel?.start(items);
     },
     forget: (uid) => {
       unconfirmed.delete(uid);
     },
-    pid: () => child?.pid ?? null,
+    pid: () => channel?.pid ?? null,
     close: () => {
       closed = true;
       clearInterval(silence);
       if (retryTimer !== null) clearTimeout(retryTimer);
-      const last = child;
-      child = null;
-      if (last === null || last.exitCode !== null || last.signalCode !== null) return Promise.resolve();
-      return new Promise((resolve) => {
-        const force = setTimeout(() => last.kill('SIGKILL'), 2000);
-        last.once('exit', () => {
-          clearTimeout(force);
-          resolve();
-        });
-        if (last.connected) last.disconnect();
-        else last.kill('SIGKILL');
-      });
+      if (first !== null) clearTimeout(first);
+      const last = channel;
+      channel = null;
+      return last === null ? Promise.resolve() : last.close();
     },
   };
 }

@@ -1,15 +1,23 @@
 /**
- * The launcher: a small process that starts supervisors for a backend, since forking a large one is slow. It keeps nothing: when
- * its parent goes it goes, attempts live on, and the next one finds them by their folders.
+ * The launcher for systems where the fork server cannot be had: a process of Node that starts supervisors for a backend, since
+ * forking the host itself is slower still. It keeps nothing: when its parent goes it goes, attempts live on, and the next one
+ * finds them by their folders.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { Cause } from '../../../../core/contract/views.js';
-import { claimPath } from './claim.js';
-import { createGroups, groupFolders, groupMembers } from './control-groups.js';
-import { errorCode, isErrorCode, messageOf } from './error-code.js';
+import {
+  attemptFolder,
+  makeFolders,
+  makeGroups,
+  readClaimText,
+  refuseByFault,
+  refuseFolder,
+  refuseSpawn,
+  supervisorCommand,
+  workFolder,
+} from './attempt-start.js';
+import { groupFolders, groupMembers } from './control-groups.js';
+import { errorCode, messageOf } from './error-code.js';
 import type {
   FromLauncher,
   LauncherEvent,
@@ -17,8 +25,8 @@ import type {
   StartItem,
   ToLauncher,
 } from './launcher-protocol.js';
-import { createOrphans, type Orphans } from './orphans.js';
-import { checkFolder, findProgram, type StartFault } from './program.js';
+import { createOrphans, findReaper, type Orphans } from './orphans.js';
+import { checkFolder, findProgram, programPlaces, type Checked } from './program.js';
 import { stageFiles } from './staging.js';
 
 interface Ended {
@@ -85,32 +93,21 @@ function schedule(): void {
   setImmediate(pump);
 }
 
-function refuse(uid: string, cause: Cause, exitCode: number | null, fault: boolean): void {
-  events.push({ kind: 'refused', uid, cause, exitCode, fault });
-}
-
 function start(settings: LauncherSetup, item: StartItem): void {
-  const folder = path.join(settings.attemptsFolder, item.uid);
-  const work = path.join(folder, 'work');
+  const folder = attemptFolder(settings, item.uid);
   try {
-    const made = makeFolders(folder, work);
-    if (made === 'claimed') {
+    if (makeFolders(folder) === 'claimed') {
       events.push({ kind: 'claimed', uid: item.uid });
       return;
     }
   } catch (error) {
-    const full = isErrorCode(error, 'ENOSPC') || isErrorCode(error, 'EDQUOT');
-    const message = `The attempt's folder ${folder} could not be made: ${messageOf(error)}.`;
-    refuse(item.uid, { code: full ? 'LOG_STORAGE_FULL' : 'START_FAILED', message }, null, false);
+    events.push(refuseFolder(item.uid, folder, errorCode(error), messageOf(error)));
     return;
   }
   const environment = { ...settings.loginEnvironment, ...item.environment };
-  const fault = checkStart(item, work, environment);
-  if (typeof fault !== 'string') {
-    refuse(item.uid, fault.cause, fault.exitCode, true);
-    return;
-  }
-  spawnSupervisor(settings, item, folder, fault, environment);
+  const program = checkStart(item, workFolder(folder), environment);
+  if (program.ok) spawnSupervisor(settings, item, folder, program.value, environment);
+  else events.push(refuseByFault(item.uid, program.fault));
 }
 
 /** The program's path, or why it cannot start. */
@@ -118,26 +115,14 @@ function checkStart(
   item: StartItem,
   work: string,
   environment: Readonly<Record<string, string>>,
-): string | StartFault {
+): Checked<string> {
   const folder = checkFolder(item.folder);
-  if (!folder.ok) return folder.fault;
-  const program = findProgram(item.command[0] ?? '', item.folder, environment['PATH']);
-  if (!program.ok) return program.fault;
-  const staged = item.files.length === 0 ? null : stageFiles(work, item.files);
-  return staged !== null && !staged.ok ? staged.fault : program.value;
-}
-
-function makeFolders(folder: string, work: string): 'made' | 'claimed' {
-  for (const each of [folder, work]) {
-    try {
-      mkdirSync(each, { mode: 0o700 });
-    } catch (error) {
-      if (!isErrorCode(error, 'EEXIST')) throw error;
-      // A start that was asked for before: either somebody runs it, or nobody got that far.
-      if (each === folder && readText(claimPath(folder)) !== null) return 'claimed';
-    }
-  }
-  return 'made';
+  if (!folder.ok) return folder;
+  const name = item.command[0] ?? '';
+  const program = findProgram(name, programPlaces(name, item.folder, environment['PATH']));
+  if (!program.ok || item.files.length === 0) return program;
+  const staged = stageFiles(work, item.files);
+  return staged.ok ? program : staged;
 }
 
 function spawnSupervisor(
@@ -147,53 +132,33 @@ function spawnSupervisor(
   program: string,
   environment: Readonly<Record<string, string>>,
 ): void {
+  const { uid } = item;
   const startedMs = performance.now();
   let child: ChildProcess;
   try {
-    const groups = item.limits === null ? [] : createGroups(settings.groups, item.uid, item.limits);
-    if (groups.length > 0)
-      writeFileSync(path.join(folder, 'groups'), JSON.stringify(groups), { mode: 0o600 });
-    child = spawn(
-      settings.shell,
-      [
-        settings.supervisor,
-        folder,
-        settings.umask.toString(8).padStart(3, '0'),
-        item.timeLimitMs === null ? '-' : String(item.timeLimitMs / 1000),
-        item.stopSignal.replace(/^SIG/, ''),
-        String(item.graceMs / 1000),
-        item.uid,
-        String(groups.length),
-        ...groups.map((group) => path.join(group, 'cgroup.procs')),
-        program,
-        ...item.command.slice(1),
-      ],
-      { cwd: item.folder, env: environment, detached: true, stdio: 'ignore' },
-    );
+    const [shell, ...args] = supervisorCommand(settings, item, makeGroups(settings, item, folder));
+    child = spawn(shell, [...args, program, ...item.command.slice(1)], {
+      cwd: item.folder,
+      env: environment,
+      detached: true,
+      stdio: 'ignore',
+    });
   } catch (error) {
-    refuseSpawn(item, error);
+    events.push(refuseSpawn(uid, errorCode(error), messageOf(error)));
     return;
   }
   // Node reports some failures here and throws others.
   child.on('error', (error) => {
-    refuseSpawn(item, error);
+    events.push(refuseSpawn(uid, errorCode(error), messageOf(error)));
     schedule();
   });
   const pid = child.pid;
   if (pid === undefined) return;
-  tellStarted({ kind: 'started', uid: item.uid, pid, atMs: Date.now() });
+  tellStarted({ kind: 'started', uid, pid, atMs: Date.now() });
   child.on('exit', (code, signal) => {
     ended.push({ item, pid, startedMs, code, signal });
     schedule();
   });
-}
-
-function refuseSpawn(item: StartItem, error: unknown): void {
-  const tooLong = errorCode(error) === 'E2BIG';
-  const message = tooLong
-    ? 'The command line and the environment together are longer than this system allows (E2BIG).'
-    : `The command could not be started: ${messageOf(error)}.`;
-  refuse(item.uid, { code: 'START_FAILED', message }, null, tooLong);
 }
 
 function reportEnded(): void {
@@ -203,7 +168,6 @@ function reportEnded(): void {
   const nowMs = performance.now();
   orphans?.refresh();
   for (const { item, pid, startedMs, code, signal } of batch) {
-    const folder = path.join(setup?.attemptsFolder ?? '', item.uid);
     events.push({
       kind: 'ended',
       uid: item.uid,
@@ -212,7 +176,7 @@ function reportEnded(): void {
       durationMs: Math.max(0, nowMs - startedMs),
       code,
       signal,
-      claim: readText(claimPath(folder)) ?? '',
+      claim: (setup === null ? null : readClaimText(attemptFolder(setup, item.uid))) ?? '',
       leftovers: orphans === null || orphans.has(item.uid, pid) || groupAlive(pid) || groupsAlive(item),
     });
   }
@@ -232,18 +196,10 @@ function groupAlive(pid: number): boolean {
   }
 }
 
-function readText(file: string): string | null {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch {
-    return null; // absent: the caller knows what that means
-  }
-}
-
 process.on('message', (message: ToLauncher) => {
   if (message.kind === 'setup') {
     setup = message;
-    orphans = createOrphans(message.shell, () => performance.now());
+    orphans = createOrphans(findReaper(message.shell), () => performance.now());
     send({ kind: 'ready', pid: process.pid });
   } else {
     for (const item of message.items) queue.push(item);

@@ -4,7 +4,7 @@
  * however often it forked and whatever session it made. One read of one file then answers for every attempt that just ended.
  */
 import { spawnSync } from 'node:child_process';
-import { openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { attemptOf, readProcess } from '../../../machine/processes.js';
 
 export interface Orphans {
@@ -12,6 +12,7 @@ export interface Orphans {
   refresh(): void;
   /** True when something of this attempt still lives below the reaper. */
   has(uid: string, supervisorPid: number): boolean;
+  close(): void;
 }
 
 interface Known {
@@ -23,9 +24,11 @@ interface Known {
 /** A known pid is looked at again after this time, as it may be another process by then. */
 const trustMs = 1000;
 
-/** Null when this system does not list a process's children (no /proc, or a kernel built without): then every end is looked into. */
-export function createOrphans(shell: string, monotonicMs: () => number): Orphans | null {
-  const reaper = findReaper(shell);
+/**
+ * `reaper`: who gets our orphans. Null when this system does not list a process's children (no /proc, or a kernel built without): then every end is
+ * looked into.
+ */
+export function createOrphans(reaper: number | null, monotonicMs: () => number): Orphans | null {
   if (reaper === null) return null;
   let file: number;
   try {
@@ -65,6 +68,7 @@ export function createOrphans(shell: string, monotonicMs: () => number): Orphans
       }
       return false;
     },
+    close: () => closeSync(file),
   };
 }
 
@@ -80,7 +84,7 @@ function readAll(file: number): string {
 }
 
 /** Who gets our orphans: asked by making one. */
-function findReaper(shell: string): number | null {
+export function findReaper(shell: string): number | null {
   const answer = spawnSync(shell, ['-c', 'sleep 1 >/dev/null 2>&1 </dev/null & echo $!'], {
     encoding: 'utf8',
     timeout: 5000,

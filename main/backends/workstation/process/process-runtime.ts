@@ -16,12 +16,8 @@ import { fence, parseClaim } from './claim.js';
 import { groupFolders, type GroupRoots } from './control-groups.js';
 import { messageOf } from './error-code.js';
 import { MemoryWatch } from './memory-watch.js';
-import {
-  createLauncherLink,
-  type LauncherCommand,
-  type LauncherLink,
-  type LinkLog,
-} from './launcher-link.js';
+import type { LauncherCommand } from './launcher-channel.js';
+import { createLauncherLink, type LauncherLink, type LinkLog } from './launcher-link.js';
 import type { LauncherEvent, StartItem } from './launcher-protocol.js';
 import { stopCause } from './outcome.js';
 import { giveWeight } from './processor-weight.js';
@@ -33,7 +29,9 @@ export interface ProcessRuntimeOptions extends Pick<AttemptEndingOptions, 'devic
   readonly attemptsFolder: string;
   /** File with supervisor.sh's text. */
   readonly supervisorFile: string;
-  readonly launcher: LauncherCommand;
+  /** In the order they are tried. */
+  readonly launchers: readonly LauncherCommand[];
+  readonly launcherAfterMs: number;
   readonly loginEnvironment: Readonly<Record<string, string>>;
   readonly groups: GroupRoots;
   readonly processes: ProcessView;
@@ -96,7 +94,8 @@ export class ProcessRuntime {
     });
     this.adopted = new AdoptedWatch(processes, (uid) => this.adoptedChanged(uid), adoptedCheckMs);
     this.link = createLauncherLink({
-      launcher: options.launcher,
+      launchers: options.launchers,
+      firstAfterMs: options.launcherAfterMs,
       setup: {
         kind: 'setup',
         attemptsFolder: options.attemptsFolder,
@@ -107,6 +106,7 @@ export class ProcessRuntime {
         groups: options.groups,
       },
       log: options.log,
+      nowMs: options.nowMs,
       monotonicMs,
       onEvents: (events) => {
         for (const event of events) this.onLauncherEvent(event);
