@@ -87,11 +87,13 @@ sub program {
   return (undef, @why);
 }
 
+# Looks into the texts where they are: after a fork, each page the parent touches has to be copied.
 sub start {
-  my ($size, $uid, $cwd, @rest) = @_;
-  my @before = splice @rest, 0, shift @rest;
-  my @files = splice @rest, 0, shift @rest;
-  my @after = splice @rest, 0, shift @rest;
+  my ($size, $texts) = @_;
+  my (undef, $uid, $cwd) = @$texts;
+  my $next = 3;
+  my @lists = map { my $first = $next + 1; $next = $first + $$texts[$next]; [$first .. $next - 1] } 1 .. 3;
+  my ($before, $files, $after) = @lists;
   my $folder = "$attempts/$uid";
   for my $each ($folder, "$folder/work") {
     next if mkdir $each, 0700;
@@ -105,7 +107,7 @@ sub start {
     my @errno = errno();
     return fault($uid, 'cwd', stat $cwd && !-d _ ? (0, 'file') : @errno);
   }
-  my ($program, @why) = program(@files);
+  my ($program, @why) = program(@$texts[@$files]);
   if (!defined $program) {
     chdir '/';
     return fault($uid, 'program', @why);
@@ -116,9 +118,9 @@ sub start {
   my $pid = fork;
   if (defined $pid && $pid == 0) {
     POSIX::setsid();
-    while (@rest) { my $name = shift @rest; $ENV{$name} = shift @rest }
+    for (; $next < $#$texts; $next += 2) { $ENV{$$texts[$next]} = $$texts[$next + 1] }
     no warnings 'exec';
-    exec { $before[0] } @before, $program, @after;
+    exec { $$texts[$$before[0]] } @$texts[@$before], $program, @$texts[@$after];
     syswrite $write, join ' ', errno() if $write;
     POSIX::_exit(127);
   }
@@ -145,19 +147,22 @@ sub reap {
     my $uid = delete $running{$pid};
     next unless defined $uid;
     my $claim = '';
-    if (open my $file, '<', "$attempts/$uid/claim") { sysread $file, $claim, 65_536 }
+    if (defined(my $file = POSIX::open("$attempts/$uid/claim"))) {
+      defined POSIX::read($file, $claim, 4096) or $claim = '';
+      POSIX::close($file);
+    }
     my $alive = kill(0, -$pid) || $! != POSIX::ESRCH() ? 1 : 0;
     $events .= "ended $uid $pid $status $alive " . length($claim) . "\n$claim";
   }
 }
 
 sub receive {
-  my ($size, $kind, @texts) = @_;
-  if ($kind eq 'setup') {
-    ($attempts, %ENV) = @texts;
+  my ($size, $texts) = @_;
+  if ($$texts[0] eq 'setup') {
+    (undef, $attempts, %ENV) = @$texts;
     $events .= "ready $$ " . reaper() . "\n";
   } else {
-    start($size, @texts);
+    start($size, $texts);
   }
 }
 
@@ -168,14 +173,14 @@ for (;;) {
   my $wait = $starts ? 0.005 : %running ? 0.25 : undef;
   my $ready = select $bits, undef, undef, $wait;
   if ($ready > 0) {
-    my $count = sysread $in, $input, 262_144, length $input;
+    my $count = sysread $in, $input, 65_536, length $input;
     POSIX::_exit(0) if defined $count ? $count == 0 : $! != POSIX::EINTR();
     while (length $input >= 4) {
       my $size = unpack 'N', $input;
       last if length $input < 4 + $size;
       my $frame = substr $input, 4, $size;
       substr $input, 0, 4 + $size, '';
-      receive($size, unpack '(N/a*)*', $frame);
+      receive($size, [unpack '(N/a*)*', $frame]);
       # Ends are told between starts.
       reap();
       flush() if length $events;
