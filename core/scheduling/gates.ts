@@ -4,6 +4,18 @@ import type { NeverReason, WaitCode } from './decision.js';
 import type { Dependency, JobStates, QueuedJob } from './inputs.js';
 import type { UserEntry } from './queue.js';
 
+/** True when neither time nor anything but room can keep it from starting. */
+export function isUngated(job: QueuedJob): boolean {
+  return (
+    !job.held &&
+    job.startByMs === null &&
+    job.finishByMs === null &&
+    job.startNotBeforeMs === null &&
+    job.blocked === null &&
+    job.dependencies.length === 0
+  );
+}
+
 /** Null while it can still start in time. A deadline is kept by who ends exactly at it. */
 export function neverReason(job: QueuedJob, nowMs: number, states: JobStates): NeverReason | null {
   const { startByMs, finishByMs, limitMs } = job;

@@ -23,14 +23,16 @@ export interface Victim {
   readonly id: string;
   readonly gang: boolean;
   readonly members: Held[];
-  // Computed once a pass, see victims.ts.
+  /** Of its best band; kept as members come and go, like all up to `fixed`. */
   rank: number;
   preemptions: number;
-  lost: number;
   value: number;
+  /** When the last of them started; Infinity while one has not. */
   startedMs: number;
   /** Some member may not be taken: its machine is not known. */
   fixed: boolean;
+  /** Value x seconds of work since the last checkpoints; computed when a pass compares victims. */
+  lost: number;
   /** Among all, in the order they would be evicted. */
   place: number;
   /** Taken in the pass of that number. */
@@ -52,6 +54,9 @@ export class Holdings {
   readonly gangs = new Map<string, Victim>();
   /** Every victim there may be, ended ones among them until `sweep`. */
   units: Victim[] = [];
+  /** Attempts in somebody's reservation, who may evict them at any time. */
+  guests = 0;
+  private gone = 0;
   /** Those whose eviction is decided, the notice not sent. */
   readonly asked = new Map<string, Held>();
   /** Active attempts by job. */
@@ -93,6 +98,7 @@ export class Holdings {
       this.count(held, 1);
       if (held.unit !== null) this.listUnit(held.unit, held.worker);
     }
+    for (const unit of this.units) sumUp(unit);
     for (const { claim, job } of this.claims.values()) this.countClaim(claim, job, 1);
   }
 
@@ -112,6 +118,7 @@ export class Holdings {
       unit: null,
     };
     this.held.set(attempt.uid, held);
+    if (attempt.evictableBy !== null) this.guests += 1;
     this.count(held, 1);
     this.charge(held, 1);
     if (attempt.leaving === 'asked' && attempt.state !== 'ENDING') this.asked.set(attempt.uid, held);
@@ -121,6 +128,8 @@ export class Holdings {
     if (unit !== null) this.gangs.set(attempt.jobId, unit);
     if (held.unit.members.length === 0) this.units.push(held.unit);
     held.unit.members.push(held);
+    const alike = held.unit.members[0]?.attempt.evictableBy === attempt.evictableBy;
+    if (addUp(held.unit, held) || !alike) this.markMembers(held.unit);
     this.listUnit(held.unit, worker);
   }
 
@@ -132,19 +141,27 @@ export class Holdings {
     const held = this.held.get(uid);
     if (held === undefined) return;
     this.held.delete(uid);
+    if (held.attempt.evictableBy !== null) this.guests -= 1;
     this.asked.delete(uid);
     this.count(held, -1);
     this.charge(held, -1);
     const { unit, worker } = held;
     if (unit === null) return;
     unit.members.splice(unit.members.indexOf(held), 1);
-    if (unit.gang && unit.members.length === 0) this.gangs.delete(unit.id);
+    sumUp(unit);
+    this.markMembers(unit);
+    if (unit.members.length === 0) {
+      if (unit.gang) this.gangs.delete(unit.id);
+      this.gone += 1;
+      if (this.gone * 2 > this.units.length) this.sweep();
+    }
     if (unit.members.some((member) => member.worker === worker)) return;
     const list = this.unitsOn[worker];
     if (list !== undefined) list.splice(list.indexOf(unit), 1);
   }
 
   sweep(): void {
+    this.gone = 0;
     let kept = 0;
     for (const unit of this.units) {
       if (isGone(unit)) continue;
@@ -182,6 +199,11 @@ export class Holdings {
     return uuids.map((uuid) => this.table.deviceAt(worker, uuid)).filter((at) => at >= 0);
   }
 
+  /** All of it may be evicted sooner, later or not at all. */
+  private markMembers(unit: Victim): void {
+    for (const { worker } of unit.members) if (worker >= 0) this.table.mark(worker);
+  }
+
   private listUnit(unit: Victim, worker: number): void {
     const list = this.unitsOn[worker];
     if (list !== undefined && !(unit.gang && list.includes(unit))) list.push(unit);
@@ -189,6 +211,7 @@ export class Holdings {
 
   private count({ attempt, worker, devices }: Held, step: 1 | -1): void {
     if (worker < 0) return;
+    this.table.mark(worker);
     const { cpuMillicores, memoryBytes, state } = attempt;
     this.heldCpu[worker] = (this.heldCpu[worker] ?? 0) + step * cpuMillicores;
     this.heldMemory[worker] = (this.heldMemory[worker] ?? 0) + step * memoryBytes;
@@ -221,6 +244,7 @@ export class Holdings {
   private countClaim(claim: Claim, job: QueuedJob, step: 1 | -1): void {
     const worker = this.table.positions.get(claim.workerId);
     if (worker === undefined) return;
+    this.table.mark(worker);
     this.claimedCpu[worker] = (this.claimedCpu[worker] ?? 0) + step * job.cpuMillicores;
     this.claimedMemory[worker] = (this.claimedMemory[worker] ?? 0) + step * job.memoryBytes;
     for (const at of this.positionsOf(worker, claim.devices)) {
@@ -230,6 +254,26 @@ export class Holdings {
   }
 }
 
+function sumUp(unit: Victim): void {
+  unit.rank = bandRank('BATCH');
+  unit.preemptions = 0;
+  unit.value = 0;
+  unit.startedMs = Number.NEGATIVE_INFINITY;
+  unit.fixed = false;
+  for (const member of unit.members) addUp(unit, member);
+}
+
+/** True when that changed who may evict it, or when. */
+function addUp(unit: Victim, { attempt, worker, value }: Held): boolean {
+  const { rank, startedMs, fixed } = unit;
+  unit.rank = Math.min(rank, bandRank(attempt.band));
+  unit.preemptions = Math.max(unit.preemptions, attempt.preemptions);
+  unit.value += value;
+  unit.startedMs = Math.max(startedMs, attempt.startedAtMs ?? Number.POSITIVE_INFINITY);
+  if (worker < 0) unit.fixed = true;
+  return unit.rank !== rank || unit.startedMs !== startedMs || unit.fixed !== fixed;
+}
+
 function newVictim(id: string, gang: boolean): Victim {
   return {
     id,
@@ -237,10 +281,10 @@ function newVictim(id: string, gang: boolean): Victim {
     members: [],
     rank: bandRank('BATCH'),
     preemptions: 0,
-    lost: 0,
     value: 0,
-    startedMs: 0,
+    startedMs: Number.NEGATIVE_INFINITY,
     fixed: false,
+    lost: 0,
     place: 0,
     taken: -1,
   };

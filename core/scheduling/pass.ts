@@ -11,7 +11,7 @@ import type { PassMemory } from './pass-memory.js';
 import type { Plan } from './preemption.js';
 import { placeClaims } from './provisional.js';
 import type { JobEntry, UserEntry } from './queue.js';
-import { mayBackfill, reserve, type Reserved } from './reservations.js';
+import { mayBackfill, type Reserved } from './reservations.js';
 import type { Rules } from './rules.js';
 import { isCandidate } from './shape.js';
 import type { Victims } from './victims.js';
@@ -54,6 +54,7 @@ export class Pass {
   run(): Decision {
     this.working.start(this.cluster.table, this.cluster.holdings, this.rules);
     this.victims.start(this.number, this.nowMs, this.rules);
+    this.memory.reservations.start(this.rules);
     const { cluster, working, placed, released } = this;
     const claims = { cluster, working, placed, released, elsewhere: true, byIndex: false };
     for (const band of bandsInOrder) {
@@ -137,8 +138,9 @@ export class Pass {
   /** The gates of a whole job. */
   private opens(entry: JobEntry): boolean {
     const { job } = entry;
-    const states = (id: string) => this.cluster.jobState(id);
     entry.placed = 0;
+    if (entry.ungated) return true;
+    const states = (id: string) => this.cluster.jobState(id);
     const never = neverReason(job, this.nowMs, states);
     if (never !== null) {
       this.unschedulable.push({ jobId: job.id, indexes: [...entry.indexes], reason: never });
@@ -252,10 +254,9 @@ export class Pass {
     }
     // Who could never be placed here must not keep the search busy.
     this.reserveTries[rank] = tries + 1;
-    const { working, victims, nowMs } = this;
-    const made = reserve(entry, rank, size, { working, victims, nowMs, before });
+    const made = this.memory.reservations.reserve(entry, rank, size, this.nowMs, before);
     if (made === null) return false;
-    for (const worker of made.workers) working.reserve(worker, this.reserved.length);
+    for (const worker of made.workers) this.working.reserve(worker, this.reserved.length);
     this.reserved.push(made);
     return true;
   }
@@ -263,9 +264,10 @@ export class Pass {
   private evict(entry: JobEntry, plan: Plan, band: Band, indexes: readonly number[]): void {
     for (const victim of plan.victims) {
       this.victims.take(victim);
-      const members = victim.members.toSorted((left, right) =>
-        compareTexts(left.attempt.taskId, right.attempt.taskId),
-      );
+      const members =
+        victim.members.length === 1
+          ? victim.members
+          : victim.members.toSorted((left, right) => compareTexts(left.attempt.taskId, right.attempt.taskId));
       for (const { attempt } of members) {
         const { uid, taskId, jobId, workerId } = attempt;
         this.evictions.push({ uid, taskId, jobId, workerId, forJob: entry.job.id, forBand: band });

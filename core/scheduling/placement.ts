@@ -5,24 +5,22 @@
 import { isCandidate, type Shape } from './shape.js';
 import type { Working } from './working.js';
 
-/** What the pass knows of a shape becomes void when something has become free. */
+/** Machines that may have more to give than before are looked at again; what failed before may not fail again in a new pass. */
 function begin(shape: Shape, working: Working): void {
   shape.refresh(working.table);
+  const { grown, grownBase } = working;
+  if (shape.grownSeen < grownBase) shape.forget();
+  else
+    for (let at = shape.grownSeen - grownBase; at < grown.length; at += 1) shape.reconsider(grown[at] ?? 0);
+  shape.grownSeen = grownBase + grown.length;
   if (shape.epoch === working.epoch) return;
   shape.epoch = working.epoch;
-  shape.exhausted = false;
   shape.failedBand = -1;
   shape.failedSize = 0;
-  while (shape.alive.length > shape.levels.length) shape.alive.pop();
-  for (const [at, level] of shape.levels.entries()) {
-    const kept = shape.alive[at];
-    if (kept?.length === level.length) kept.set(level);
-    else shape.alive[at] = level.slice();
-  }
-  shape.groupSeen.fill(-1);
+  shape.tooLarge = Number.POSITIVE_INFINITY;
 }
 
-/** A machine on which a task of the shape can start at once; -1 for none, and then for the rest of the pass. */
+/** A machine on which a task of the shape can start at once; -1 for none. */
 export function findMachine(shape: Shape, working: Working): number {
   begin(shape, working);
   if (shape.exhausted) return -1;
@@ -39,7 +37,7 @@ export function findMachine(shape: Shape, working: Working): number {
           const bit = bits & -bits;
           const worker = (word << 5) + 31 - Math.clz32(bit);
           if (working.fitsNow(shape, worker)) return worker;
-          // Nothing becomes free within a pass: it stays too full.
+          // It stays too full until something of it is freed.
           alive[word] = (alive[word] ?? 0) & ~bit;
           bits ^= bit;
         }
@@ -53,8 +51,10 @@ export function findMachine(shape: Shape, working: Working): number {
 /** Machines for all members of a gang, one entry each and in order; null when no group holds them at once. */
 export function findGroup(shape: Shape, size: number, working: Working): readonly number[] | null {
   begin(shape, working);
-  const groups = working.table.groups(shape.gangBy ?? '');
-  const { members } = groups;
+  // Room only shrinks within a pass.
+  if (size >= shape.tooLarge) return null;
+  const { members } = working.table.groups(shape.gangBy ?? '');
+  const versions = working.groupVersions(shape.gangBy ?? '');
   if (shape.groupSlots.length !== members.length) {
     shape.groupSlots = new Int32Array(members.length);
     shape.groupSeen = new Int32Array(members.length).fill(-1);
@@ -62,9 +62,11 @@ export function findGroup(shape: Shape, size: number, working: Working): readonl
   let best = -1;
   let bestScore = 0;
   for (let group = 0; group < members.length; group += 1) {
-    // Room only shrinks within a pass: what was too small stays too small.
-    if (shape.groupSeen[group] !== -1 && (shape.groupSlots[group] ?? 0) < size) continue;
-    const room = roomOf(shape, group, members[group], working);
+    if (shape.groupSeen[group] !== versions[group]) {
+      shape.groupSeen[group] = versions[group] ?? 0;
+      shape.groupSlots[group] = roomOf(shape, members[group], working);
+    }
+    const room = shape.groupSlots[group] ?? 0;
     if (room < size) continue;
     const score = shape.scores.length > 1 ? scoreOf(shape, members[group]) : 0;
     const tighter = best >= 0 && room < (shape.groupSlots[best] ?? 0);
@@ -73,18 +75,15 @@ export function findGroup(shape: Shape, size: number, working: Working): readonl
       bestScore = score;
     }
   }
-  return best < 0 ? null : fillGroup(shape, size, members[best], working);
+  if (best >= 0) return fillGroup(shape, size, members[best], working);
+  shape.tooLarge = size;
+  return null;
 }
 
-function roomOf(shape: Shape, group: number, members: Int32Array | undefined, working: Working): number {
-  let changes = 0;
-  for (const worker of members ?? []) changes += working.touched[worker] ?? 0;
-  if (shape.groupSeen[group] === changes) return shape.groupSlots[group] ?? 0;
+function roomOf(shape: Shape, members: Int32Array | undefined, working: Working): number {
   let room = 0;
   for (const worker of members ?? [])
     if (mayTake(shape, worker, working)) room += working.roomNow(shape, worker);
-  shape.groupSeen[group] = changes;
-  shape.groupSlots[group] = room;
   return room;
 }
 

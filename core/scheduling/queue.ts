@@ -1,6 +1,7 @@
 /** Jobs with tasks that wait, by user and band asked for, kept in their order while rows change. */
 import { bandRank, bands } from '../contract/states.js';
 import { compareNumbers, compareTexts, SortedList } from '../model/sorted-list.js';
+import { isUngated } from './gates.js';
 import type { Claim, QueuedJob, UserBudget } from './inputs.js';
 import { Shape, shapeKey } from './shape.js';
 
@@ -13,9 +14,9 @@ export interface JobEntry {
   readonly list: SortedList<number>;
   /** Provisional places of its tasks, by index. */
   readonly claims: Claim[];
-  /** What became of it in the pass of that number. */
-  pass: number;
-  verdict: number;
+  /** No gate of its own: see `isUngated`. */
+  ungated: boolean;
+  /** Tasks placed in this pass. */
   placed: number;
 }
 
@@ -91,8 +92,7 @@ export class Queue {
         list,
         indexes: list.values,
         claims: [],
-        pass: -1,
-        verdict: 0,
+        ungated: isUngated(job),
         placed: 0,
       };
       shape.jobs += 1;
@@ -103,6 +103,7 @@ export class Queue {
     if (listed) this.listOf(known).remove(known);
     this.dropShape(known.shape);
     known.job = job;
+    known.ungated = isUngated(job);
     known.shape = this.shapeFor(job);
     known.shape.jobs += 1;
     if (listed) this.listOf(known).add(known);

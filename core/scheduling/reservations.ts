@@ -4,8 +4,10 @@
  */
 import type { Held } from './holdings.js';
 import type { JobEntry } from './queue.js';
+import type { Rules } from './rules.js';
 import { isCandidate, type Shape } from './shape.js';
 import type { Victims } from './victims.js';
+import type { WorkerTable } from './worker-table.js';
 import type { Working } from './working.js';
 
 export interface Reserved {
@@ -25,45 +27,12 @@ export function mayBackfill(entry: JobEntry, band: number, reserved: Reserved, n
   return limitMs !== null && nowMs + limitMs <= reserved.startMs;
 }
 
-/** The machines where the job could start first; null when it never could. `before` is what it had, kept when nothing is better. */
-export function reserve(
-  entry: JobEntry,
-  band: number,
-  size: number,
-  context: {
-    readonly working: Working;
-    readonly victims: Victims;
-    readonly nowMs: number;
-    readonly before: readonly string[];
-  },
-): Reserved | null {
-  const { working, before } = context;
-  const { shape, job } = entry;
-  const { table } = working;
-  const had = new Set(before.map((id) => table.positions.get(id) ?? -1));
-  const groups = table.groups(shape.gangBy ?? 'worker');
-  let best: { starts: readonly Start[]; late: number; missing: number; kept: number } | null = null;
-  for (const members of groups.members) {
-    const starts: Start[] = [];
-    for (const worker of members) {
-      if (!isCandidate(shape, worker) || (working.reserved[worker] ?? 0) > 0) continue;
-      startsOn(shape, worker, band, size, context, starts);
-    }
-    if (starts.length < size) continue;
-    starts.sort((left, right) => compareTimes(left.ms, right.ms) || left.worker - right.worker);
-    const first = starts.slice(0, size);
-    const late = first.at(-1)?.ms ?? endless;
-    const missing = first.filter(({ ms }) => ms === endless).length;
-    const kept = first.filter(({ worker }) => had.has(worker)).length;
-    const better =
-      best === null ||
-      compareTimes(late, best.late) < 0 ||
-      (late === best.late && (missing < best.missing || (missing === best.missing && kept > best.kept)));
-    if (better) best = { starts: first, late, missing, kept };
-  }
-  if (best === null) return null;
-  const workers = [...new Set(best.starts.map(({ worker }) => worker))].sort((left, right) => left - right);
-  return { jobId: job.id, band, workers, startMs: best.late };
+interface Best {
+  readonly group: number;
+  readonly starts: readonly Start[];
+  readonly late: number;
+  readonly missing: number;
+  readonly kept: number;
 }
 
 interface Start {
@@ -71,52 +40,172 @@ interface Start {
   readonly ms: number;
 }
 
-function compareTimes(left: number, right: number): number {
-  return left === right ? 0 : left < right ? -1 : 1;
+/** When tasks of a shape could start on each machine, as far as it was asked for; it holds until something of the machine changes. */
+interface KnownStarts {
+  readonly table: WorkerTable;
+  /** What `Working.touched` was; -1 for never. */
+  readonly seen: Int32Array;
+  /** Of the first, second, ... task; times that have passed mean now. */
+  readonly times: (readonly number[])[];
 }
 
-/** When the first, second, ... task of the shape could start on the machine as what it holds ends. */
-function startsOn(
-  shape: Shape,
-  worker: number,
-  band: number,
-  most: number,
-  context: { readonly working: Working; readonly victims: Victims; readonly nowMs: number },
-  into: Start[],
-): void {
-  const { working, victims, nowMs } = context;
-  const { table } = working;
-  let cpu = working.laterCpu[worker] ?? 0;
-  let memory = working.laterMemory[worker] ?? 0;
-  let cards = working.laterCards[shape.row * table.count + worker] ?? 0;
-  const ends: { readonly member: Held; readonly ms: number }[] = [];
-  for (const victim of victims.anyOn(worker)) {
-    const evictable = victims.evictableFromMs(victim, band);
-    for (const member of victim.members) {
-      if (member.worker !== worker) continue;
-      const { startedAtMs, limitMs } = member.attempt;
-      const end = limitMs === null ? endless : (startedAtMs ?? nowMs) + limitMs;
-      ends.push({ member, ms: Math.max(nowMs, Math.min(end, evictable)) });
-    }
+/** Who waits long asks again and again with every pass: so many of them are remembered. */
+const maxKnown = 24;
+
+export class Reservations {
+  private readonly known = new Map<string, KnownStarts>();
+  private readonly members: Held[] = [];
+  private readonly ends: number[] = [];
+  private minRunMs = 0;
+
+  constructor(
+    private readonly working: Working,
+    private readonly victims: Victims,
+  ) {}
+
+  start(rules: Rules): void {
+    if (rules.minRunMs !== this.minRunMs) this.known.clear();
+    this.minRunMs = rules.minRunMs;
   }
-  ends.sort((left, right) => compareTimes(left.ms, right.ms));
-  let given = 0;
-  const give = (ms: number) => {
-    while (given < most && cpu >= shape.cpu && memory >= shape.memory && cards >= shape.gpus) {
-      cpu -= shape.cpu;
-      memory -= shape.memory;
-      cards -= shape.gpus;
-      given += 1;
-      into.push({ worker, ms });
+
+  /** The machines where the job could start first; null when it never could. `before` is what it had, kept when nothing is better. */
+  reserve(
+    entry: JobEntry,
+    band: number,
+    size: number,
+    nowMs: number,
+    before: readonly string[],
+  ): Reserved | null {
+    const { working } = this;
+    const { shape, job } = entry;
+    const { table } = working;
+    const had = new Set(before.map((id) => table.positions.get(id) ?? -1));
+    const groups = table.groups(shape.gangBy ?? 'worker');
+    const known = this.startsFor(shape, band, size);
+    let best: Best | null = null;
+    for (let group = 0; group < groups.members.length; group += 1) {
+      // What starts later than the best so far is of no use.
+      const lastMs = best?.late ?? endless;
+      let inTime = 0;
+      for (const worker of groups.members[group] ?? []) {
+        if ((working.reserved[worker] ?? 0) > 0 || !isCandidate(shape, worker)) continue;
+        for (const ms of this.startsOn(shape, worker, band, size, known, nowMs)) {
+          if (ms > lastMs) break;
+          inTime += 1;
+        }
+      }
+      if (inTime < size) continue;
+      const starts: Start[] = [];
+      for (const worker of groups.members[group] ?? []) {
+        if ((working.reserved[worker] ?? 0) > 0 || !isCandidate(shape, worker)) continue;
+        for (const ms of known.times[worker] ?? []) starts.push({ worker, ms: Math.max(nowMs, ms) });
+      }
+      starts.sort((left, right) => compareTimes(left.ms, right.ms) || left.worker - right.worker);
+      starts.length = size;
+      const late = starts.at(-1)?.ms ?? endless;
+      const missing = starts.filter(({ ms }) => ms === endless).length;
+      const kept = starts.filter(({ worker }) => had.has(worker)).length;
+      const made = { group, starts, late, missing, kept };
+      if (best === null || compareBest(made, best) < 0) best = made;
     }
-  };
-  give(nowMs);
-  for (const { member, ms } of ends) {
-    cpu += member.attempt.cpuMillicores;
-    memory += member.attempt.memoryBytes;
-    for (const at of member.devices) {
-      if (table.deviceOk[at] === 1 && (shape.row === 0 || table.deviceRow[at] === shape.row)) cards += 1;
-    }
-    give(ms);
+    if (best === null) return null;
+    const workers = [...new Set(best.starts.map(({ worker }) => worker))].sort((left, right) => left - right);
+    return { jobId: job.id, band, workers, startMs: best.late };
   }
+
+  private startsFor(shape: Shape, band: number, size: number): KnownStarts {
+    const { table } = this.working;
+    const key = `${band} ${size} ${shape.key}`;
+    let known = this.known.get(key);
+    if (known?.table !== table) {
+      if (this.known.size >= maxKnown) this.known.clear();
+      known = { table, seen: new Int32Array(table.count).fill(-1), times: [] };
+      this.known.set(key, known);
+    }
+    return known;
+  }
+
+  /** When the first, second, ... task of the shape could start on the machine as what it holds ends; at most `most` of them. */
+  private startsOn(
+    shape: Shape,
+    worker: number,
+    band: number,
+    most: number,
+    known: KnownStarts,
+    nowMs: number,
+  ): readonly number[] {
+    const touched = this.working.touched[worker] ?? 0;
+    const before = known.times[worker];
+    if (before !== undefined && known.seen[worker] === touched) return before;
+    const { working } = this;
+    const { table } = working;
+    let cpu = working.laterCpu[worker] ?? 0;
+    let memory = working.laterMemory[worker] ?? 0;
+    let cards = working.laterCards[shape.row * table.count + worker] ?? 0;
+    const times: number[] = [];
+    // The end of what has not started moves on with the time.
+    const fixed = this.collect(worker, band, nowMs);
+    for (let at = -1; at < this.members.length && times.length < most; at += 1) {
+      const member = this.members[at];
+      if (member !== undefined) {
+        cpu += member.attempt.cpuMillicores;
+        memory += member.attempt.memoryBytes;
+        for (const device of member.devices) {
+          if (table.deviceOk[device] === 1 && (shape.row === 0 || table.deviceRow[device] === shape.row))
+            cards += 1;
+        }
+      }
+      while (times.length < most && cpu >= shape.cpu && memory >= shape.memory && cards >= shape.gpus) {
+        cpu -= shape.cpu;
+        memory -= shape.memory;
+        cards -= shape.gpus;
+        times.push(this.ends[at] ?? 0);
+      }
+    }
+    known.seen[worker] = fixed ? touched : -1;
+    known.times[worker] = times;
+    return times;
+  }
+
+  /** What the machine holds, by the time it ends or may be evicted. False when some of it has not started. */
+  private collect(worker: number, band: number, nowMs: number): boolean {
+    const { members, ends, victims } = this;
+    members.length = 0;
+    ends.length = 0;
+    let fixed = true;
+    for (const victim of victims.anyOn(worker)) {
+      const evictableMs = victims.evictableFromMs(victim, band);
+      for (const member of victim.members) {
+        const { startedAtMs, limitMs } = member.attempt;
+        if (startedAtMs === null) fixed = false;
+        if (member.worker !== worker) continue;
+        const endMs = limitMs === null ? endless : (startedAtMs ?? nowMs) + limitMs;
+        const ms = Math.max(0, Math.min(endMs, evictableMs));
+        // They are few: put in at its place.
+        let at = ends.length;
+        for (; at > 0 && (ends[at - 1] ?? 0) > ms; at -= 1) {
+          ends[at] = ends[at - 1] ?? 0;
+          const moved = members[at - 1];
+          if (moved !== undefined) members[at] = moved;
+        }
+        ends[at] = ms;
+        members[at] = member;
+      }
+    }
+    return fixed;
+  }
+}
+
+/** Earlier first, then less that never ends in the way, then more machines kept, then the first group. */
+function compareBest(left: Best, right: Best): number {
+  return (
+    compareTimes(left.late, right.late) ||
+    left.missing - right.missing ||
+    right.kept - left.kept ||
+    left.group - right.group
+  );
+}
+
+function compareTimes(left: number, right: number): number {
+  return left === right ? 0 : left < right ? -1 : 1;
 }

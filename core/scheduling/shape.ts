@@ -36,13 +36,21 @@ export class Shape {
 
   // What a pass has found out about it; valid while `epoch` is the pass's.
   epoch = -1;
-  /** Of `levels`, machines not found too full yet. */
-  alive: Uint32Array[] = [];
-  exhausted = false;
   /** Band and size for which nothing was found even with victims. */
   failedBand = -1;
   failedSize = 0;
-  /** Tasks each group of machines could hold, with the group's version at the time. */
+  /** Size of the smallest gang that no group could take at once. */
+  tooLarge = Number.POSITIVE_INFINITY;
+
+  // What passes have found out about machines; it holds until something of the machine changes.
+  /** Of `levels`, machines not found too full. */
+  alive: Uint32Array[] = [];
+  exhausted = false;
+  /** By rank of a band: machines not found too full even without what that band may evict; null before the first search. */
+  readonly reachable: (Uint32Array | null)[] = [null, null, null];
+  /** Entries of `Working.grown` taken into account. */
+  grownSeen = -1;
+  /** Tasks each group of machines could hold, with the group's version at the time; -1 for never counted. */
   groupSlots: Int32Array = new Int32Array(0);
   groupSeen: Int32Array = new Int32Array(0);
 
@@ -63,6 +71,8 @@ export class Shape {
     this.table = table;
     this.version = table.version;
     this.epoch = -1;
+    this.grownSeen = -1;
+    this.groupSeen.fill(-1);
     const resolved = resolveGpuRequest(this.asked, table.variants);
     this.gpus = resolved.kind === 'resolved' ? resolved.count : this.asked.gpuCount;
     const variant = resolved.kind === 'resolved' ? resolved.variant : null;
@@ -71,6 +81,43 @@ export class Shape {
     this.impossible = all.every((word) => word === 0);
     this.isLarge = this.asksForHalf(table, all);
     this.rankByPreference(table, all);
+  }
+
+  /** Looks at all machines anew. */
+  forget(): void {
+    this.exhausted = false;
+    this.reachable.fill(null);
+    while (this.alive.length > this.levels.length) this.alive.pop();
+    for (const [at, level] of this.levels.entries()) {
+      const kept = this.alive[at];
+      if (kept?.length === level.length) kept.set(level);
+      else this.alive[at] = level.slice();
+    }
+  }
+
+  /** Looks at that machine anew. */
+  reconsider(worker: number): void {
+    const word = worker >>> 5;
+    const bit = 1 << (worker & 31);
+    for (const [at, level] of this.levels.entries()) {
+      if (((level[word] ?? 0) & bit) === 0) continue;
+      this.exhausted = false;
+      const alive = this.alive[at];
+      if (alive !== undefined) alive[word] = (alive[word] ?? 0) | bit;
+      for (const set of this.reachable) if (set !== null) set[word] = (set[word] ?? 0) | bit;
+      return;
+    }
+  }
+
+  /** Machines for which nothing is known that keeps that band from making room there. */
+  reachableBy(band: number): Uint32Array {
+    const known = this.reachable[band] ?? null;
+    if (known !== null) return known;
+    const made = new Uint32Array(this.levels[0]?.length ?? 0);
+    for (const level of this.levels)
+      for (let word = 0; word < made.length; word += 1) made[word] = (made[word] ?? 0) | (level[word] ?? 0);
+    this.reachable[band] = made;
+    return made;
   }
 
   private asksForHalf(table: WorkerTable, all: Uint32Array): boolean {

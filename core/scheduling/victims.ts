@@ -15,6 +15,10 @@ class Reach {
   readonly cpu: Float64Array;
   readonly memory: Float64Array;
   readonly cards: Int32Array;
+  /** When time alone makes it more: a victim will have run long enough. Infinity for never. */
+  readonly moreFromMs: Float64Array;
+  /** 1: it holds a victim that has not started, whose minimum time has not begun. */
+  readonly unstarted: Uint8Array;
   /** What `Working.touched` was when the machine was last looked at; -1 for never. */
   readonly seen: Int32Array;
 
@@ -22,6 +26,8 @@ class Reach {
     this.cpu = new Float64Array(count);
     this.memory = new Float64Array(count);
     this.cards = new Int32Array(rows * count);
+    this.moreFromMs = new Float64Array(count).fill(Number.POSITIVE_INFINITY);
+    this.unstarted = new Uint8Array(count);
     this.seen = new Int32Array(count).fill(-1);
   }
 }
@@ -38,36 +44,49 @@ export class Victims {
   private readonly reaches: (Reach | null)[] = [null, null, null];
   private readonly machines: number[] = [];
   private table: Cluster['table'] | null = null;
-  private ready = false;
   private sorted = false;
   private readonly ceilings: (Ceiling | null)[] = [null, null, null];
   private cardSteps = 0;
   private pass = -1;
   private nowMs = 0;
-  private rules: Rules | null = null;
+  private minRun = 0;
 
   constructor(
     private readonly cluster: Cluster,
     private readonly working: Working,
   ) {}
 
+  /** After `Working.start`. */
   start(pass: number, nowMs: number, rules: Rules): void {
+    const anew = this.table !== this.cluster.table;
+    const { working } = this;
+    // A clock that went back makes nothing more eligible, but what was may not be any longer.
+    const isVoid = nowMs < this.nowMs || rules.minRunMs !== this.minRun;
+    this.table = this.cluster.table;
     this.pass = pass;
     this.nowMs = nowMs;
-    this.rules = rules;
-    this.ready = false;
+    this.minRun = rules.minRunMs;
     this.sorted = false;
     this.ceilings.fill(null);
     this.nextEligibleMs = Number.POSITIVE_INFINITY;
-    if (this.table !== this.cluster.table) this.reaches.fill(null);
-    this.table = this.cluster.table;
-    for (const reach of this.reaches) reach?.seen.fill(-1);
+    if (anew) this.reaches.fill(null);
+    for (let worker = 0; worker < this.table.count; worker += 1) {
+      const more = this.reaches.some((reach) => reach !== null && (reach.moreFromMs[worker] ?? 0) <= nowMs);
+      if (isVoid || more) working.noteGrowth(worker);
+    }
   }
 
   /** In no order, of that machine. */
   anyOn(worker: number): readonly Victim[] {
-    this.prepare();
     return this.cluster.holdings.unitsOn[worker] ?? [];
+  }
+
+  /** True when some of it may be evicted by one job alone. */
+  hasGuests(worker: number): boolean {
+    if (this.cluster.holdings.guests === 0) return false;
+    return this.anyOn(worker).some(({ members }) =>
+      members.some(({ attempt }) => attempt.evictableBy !== null),
+    );
   }
 
   /** In order, of that machine. */
@@ -77,16 +96,15 @@ export class Victims {
   }
 
   isEligible(victim: Victim, band: number, jobId: string): boolean {
-    if (victim.rank <= band || victim.taken === this.pass || victim.fixed) return false;
+    if (!this.isTakeable(victim, band)) return false;
     if (this.ranLongEnough(victim, band)) return true;
     return victim.members.every(({ attempt }) => attempt.evictableBy === jobId);
   }
 
   /** By some job of the band. */
   isPossible(victim: Victim, band: number): boolean {
-    if (victim.rank <= band || victim.taken === this.pass || victim.fixed) return false;
+    if (!this.isTakeable(victim, band)) return false;
     if (this.ranLongEnough(victim, band)) return true;
-    this.nextEligibleMs = Math.min(this.nextEligibleMs, this.evictableFromMs(victim, band));
     return victim.members.every(({ attempt }) => attempt.evictableBy !== null);
   }
 
@@ -98,7 +116,9 @@ export class Victims {
   /** When it may be evicted by that band; Infinity for never. */
   evictableFromMs(victim: Victim, band: number): number {
     if (victim.rank <= band || victim.fixed) return Number.POSITIVE_INFINITY;
-    return victim.startedMs + this.minRunMs(victim, band);
+    // One that has not started has run for no time.
+    const startedMs = Number.isFinite(victim.startedMs) ? victim.startedMs : this.nowMs;
+    return startedMs + this.minRunMs(victim, band);
   }
 
   /** Tasks of the shape that machine could hold if every victim of the band were gone. */
@@ -130,8 +150,14 @@ export class Victims {
       const at = row * table.count + worker;
       reach.cards[at] = this.working.laterCards[at] ?? 0;
     }
-    this.prepare();
+    let moreFromMs = Number.POSITIVE_INFINITY;
+    reach.unstarted[worker] = 0;
     for (const victim of this.cluster.holdings.unitsOn[worker] ?? []) {
+      if (this.isTakeable(victim, band) && !this.ranLongEnough(victim, band)) {
+        if (Number.isFinite(victim.startedMs))
+          moreFromMs = Math.min(moreFromMs, this.evictableFromMs(victim, band));
+        else reach.unstarted[worker] = 1;
+      }
       if (!this.isPossible(victim, band)) continue;
       for (const member of victim.members) {
         if (member.worker !== worker) continue;
@@ -147,6 +173,7 @@ export class Victims {
     }
     reach.cpu[worker] = cpu;
     reach.memory[worker] = memory;
+    reach.moreFromMs[worker] = moreFromMs;
     return reach;
   }
 
@@ -156,19 +183,13 @@ export class Victims {
     return this.machines;
   }
 
-  private prepare(): void {
-    if (this.ready) return;
-    this.ready = true;
-    this.cluster.holdings.sweep();
-    for (const unit of this.cluster.holdings.units) this.measure(unit);
-  }
-
   /** Only a search that finds something worth looking at needs the order. */
   private sort(): void {
     if (this.sorted) return;
     this.sorted = true;
-    this.prepare();
+    this.cluster.holdings.sweep();
     const { units, unitsOn } = this.cluster.holdings;
+    for (const unit of units) unit.lost = this.lostOf(unit);
     units.sort(compareVictims);
     for (const [place, unit] of units.entries()) unit.place = place;
     for (const list of unitsOn) if (list.length > 1) list.sort(comparePlaces);
@@ -195,9 +216,12 @@ export class Victims {
       cpu: new Float64Array(table.rows * this.cardSteps).fill(-1),
       memory: new Float64Array(table.rows * this.cardSteps).fill(-1),
     };
+    let unstarted = false;
     for (let worker = 0; worker < table.count; worker += 1) {
       if (table.healthy[worker] === 0) continue;
       const reach = this.reach(worker, band);
+      this.nextEligibleMs = Math.min(this.nextEligibleMs, reach.moreFromMs[worker] ?? 0);
+      if (reach.unstarted[worker] === 1) unstarted = true;
       for (let row = 0; row < table.rows; row += 1) {
         const at =
           row * this.cardSteps + Math.min(reach.cards[row * table.count + worker] ?? 0, this.cardSteps - 1);
@@ -205,6 +229,8 @@ export class Victims {
         made.memory[at] = Math.max(made.memory[at] ?? 0, reach.memory[worker] ?? 0);
       }
     }
+    // Those that need no minimum time are never among the unstarted ones that wait.
+    if (unstarted) this.nextEligibleMs = Math.min(this.nextEligibleMs, this.nowMs + this.minRun);
     // Who has more cards has as many.
     for (let row = 0; row < table.rows; row += 1) {
       for (let step = this.cardSteps - 2; step >= 0; step -= 1) {
@@ -217,31 +243,25 @@ export class Victims {
     return made;
   }
 
-  private measure(victim: Victim): void {
-    victim.rank = batch;
-    victim.preemptions = 0;
-    victim.lost = 0;
-    victim.value = 0;
-    victim.startedMs = Number.NEGATIVE_INFINITY;
-    victim.fixed = false;
-    for (const member of victim.members) {
-      const { attempt } = member;
-      victim.rank = Math.min(victim.rank, bandRank(attempt.band));
-      victim.preemptions = Math.max(victim.preemptions, attempt.preemptions);
-      victim.value += member.value;
-      // Whole seconds: a sum of whole numbers is the same in every order.
-      victim.lost += Math.floor(lostMs(member, this.nowMs) / 1000) * member.value;
-      victim.startedMs = Math.max(victim.startedMs, attempt.startedAtMs ?? this.nowMs);
-      if (member.worker < 0) victim.fixed = true;
-    }
+  /** Whole seconds: a sum of whole numbers is the same in every order. */
+  private lostOf(victim: Victim): number {
+    let lost = 0;
+    for (const member of victim.members) lost += Math.floor(lostMs(member, this.nowMs) / 1000) * member.value;
+    return lost;
+  }
+
+  /** Time aside. */
+  private isTakeable(victim: Victim, band: number): boolean {
+    return victim.rank > band && victim.taken !== this.pass && !victim.fixed;
   }
 
   private ranLongEnough(victim: Victim, band: number): boolean {
-    return this.nowMs - victim.startedMs >= this.minRunMs(victim, band);
+    const minRunMs = this.minRunMs(victim, band);
+    return Number.isFinite(victim.startedMs) ? this.nowMs - victim.startedMs >= minRunMs : minRunMs <= 0;
   }
 
   private minRunMs(victim: Victim, band: number): number {
-    return victim.rank === batch && band <= production ? 0 : (this.rules?.minRunMs ?? 0);
+    return victim.rank === batch && band <= production ? 0 : this.minRun;
   }
 }
 

@@ -42,6 +42,8 @@ export class WorkerTable {
   readonly cards: Int16Array;
   /** Changes with all that decides whether a machine could ever take a task. */
   version = 0;
+  /** Of each machine: grows whenever what is free of it may have changed. */
+  readonly versions: Int32Array;
   private readonly columns = new Map<string, Column>();
   private readonly groupings = new Map<string, Groups>();
 
@@ -52,6 +54,7 @@ export class WorkerTable {
     this.workers = [...workers].sort((left, right) => compareTexts(left.id, right.id));
     this.count = this.workers.length;
     this.words = (this.count + 31) >>> 5;
+    this.versions = new Int32Array(this.count);
     this.variants = [...new Set(this.workers.flatMap(({ gpus }) => gpus.map((gpu) => gpu.variant)))].sort();
     this.rows = this.variants.length + 1;
     this.cpu = new Float64Array(this.count);
@@ -157,6 +160,11 @@ export class WorkerTable {
     return -1;
   }
 
+  /** Something on that machine has changed. */
+  mark(worker: number): void {
+    this.versions[worker] = (this.versions[worker] ?? 0) + 1;
+  }
+
   private changed(): void {
     this.version += 1;
     this.columns.clear();
@@ -166,6 +174,7 @@ export class WorkerTable {
   private fill(position: number): void {
     const worker = this.workers[position];
     if (worker === undefined) return;
+    this.mark(position);
     this.cpu[position] = worker.cpuMillicores;
     this.memory[position] = worker.memoryBytes;
     this.healthy[position] = Number(worker.healthy);

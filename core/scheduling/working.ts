@@ -6,19 +6,30 @@ import { chooseDevices } from './devices.js';
 import { deviceBits, type Held, type Holdings } from './holdings.js';
 import type { Rules } from './rules.js';
 import type { Shape } from './shape.js';
-import type { WorkerTable } from './worker-table.js';
+import type { Groups, WorkerTable } from './worker-table.js';
 
 /** Free for now, and free once those on their way out are gone. */
 const nowBit = 1;
 const laterBit = 2;
 const manySlots = 0x7fffffff;
+/** Entries of `grown`, for each machine, before it is begun anew. */
+const keptGrowth = 4;
+
+/** Versions of the groups a grouping makes: they grow with every change of one of their machines. */
+interface GroupVersions {
+  readonly groups: Groups;
+  readonly versions: Int32Array;
+}
 
 export class Working {
   table: WorkerTable;
-  /** Grows with each pass, and whenever something becomes free within one: what shapes remember is void then. */
+  /** Grows with each pass, and whenever something becomes free within one: what failed before may not fail again. */
   epoch = 0;
-  /** Changes of a machine in this pass. */
+  /** Grows with each change of a machine, within a pass and between passes: what was found out about it holds while this stays. */
   touched = new Int32Array(0);
+  /** Machines that may have more to give than before, in the order it happened; `grownBase` older entries were dropped. */
+  readonly grown: number[] = [];
+  grownBase = 0;
   freeCpu = new Float64Array(0);
   freeMemory = new Float64Array(0);
   laterCpu = new Float64Array(0);
@@ -40,44 +51,100 @@ export class Working {
   /** Machines that something is leaving. */
   readonly leavers: number[] = [];
   private leaves = new Uint8Array(0);
+  /** The set each machine is in, `[row * count + worker]`; -1 for none. */
+  private bucketAt = new Int16Array(0);
+  /** Changed by the pass itself: the next one takes it over anew. */
+  private changed = new Uint8Array(0);
+  /** What `WorkerTable.versions` was when the machine was taken over; -1 for never. */
+  private seen = new Int32Array(0);
+  private buildSlots: number | null = null;
+  private readonly groupings = new Map<string, GroupVersions>();
 
   constructor(table: WorkerTable) {
     this.table = table;
     this.allocate(table);
   }
 
+  /** Takes over the machines that have changed since the last pass, or in it. */
   start(table: WorkerTable, holdings: Holdings, rules: Rules): void {
     if (this.table !== table) this.allocate(table);
     this.epoch += 1;
     this.fitChecks = 0;
     this.leavers.length = 0;
-    this.touched.fill(0);
-    this.given.fill(0);
-    this.reserved.fill(0);
-    this.nowCards.fill(0);
-    this.laterCards.fill(0);
-    const { count } = table;
-    for (let worker = 0; worker < count; worker += 1) {
-      const cpu = (table.cpu[worker] ?? 0) - (holdings.heldCpu[worker] ?? 0);
-      const memory = (table.memory[worker] ?? 0) - (holdings.heldMemory[worker] ?? 0);
-      this.freeCpu[worker] = cpu;
-      this.freeMemory[worker] = memory;
-      this.laterCpu[worker] = cpu + (holdings.leavingCpu[worker] ?? 0) - (holdings.claimedCpu[worker] ?? 0);
-      this.laterMemory[worker] =
-        memory + (holdings.leavingMemory[worker] ?? 0) - (holdings.claimedMemory[worker] ?? 0);
-      const own = table.slots[worker] ?? -1;
-      const slots = own >= 0 ? own : (rules.buildSlots ?? manySlots);
-      this.slots[worker] = slots - (holdings.building[worker] ?? 0);
-      this.startDevices(worker, holdings);
-      this.leaves[worker] = 0;
-      if ((holdings.leavingCpu[worker] ?? 0) > 0 || (holdings.leavingMemory[worker] ?? 0) > 0)
-        this.noteLeaver(worker);
+    if (this.buildSlots !== rules.buildSlots) this.seen.fill(-1);
+    this.buildSlots = rules.buildSlots;
+    if (this.grown.length > keptGrowth * table.count) {
+      this.grownBase += this.grown.length;
+      this.grown.length = 0;
     }
-    this.fillBuckets();
+    for (let worker = 0; worker < table.count; worker += 1) {
+      if (this.seen[worker] !== table.versions[worker] || this.changed[worker] === 1)
+        this.takeOver(worker, holdings);
+      if (this.leaves[worker] === 1) this.leavers.push(worker);
+    }
+  }
+
+  private takeOver(worker: number, holdings: Holdings): void {
+    const { table } = this;
+    this.seen[worker] = table.versions[worker] ?? 0;
+    this.changed[worker] = 0;
+    this.given[worker] = 0;
+    this.reserved[worker] = 0;
+    const cpu = (table.cpu[worker] ?? 0) - (holdings.heldCpu[worker] ?? 0);
+    const memory = (table.memory[worker] ?? 0) - (holdings.heldMemory[worker] ?? 0);
+    this.freeCpu[worker] = cpu;
+    this.freeMemory[worker] = memory;
+    this.laterCpu[worker] = cpu + (holdings.leavingCpu[worker] ?? 0) - (holdings.claimedCpu[worker] ?? 0);
+    this.laterMemory[worker] =
+      memory + (holdings.leavingMemory[worker] ?? 0) - (holdings.claimedMemory[worker] ?? 0);
+    const own = table.slots[worker] ?? -1;
+    const slots = own >= 0 ? own : (this.buildSlots ?? manySlots);
+    this.slots[worker] = slots - (holdings.building[worker] ?? 0);
+    this.startDevices(worker, holdings);
+    this.rebucket(worker);
+    this.leaves[worker] = Number(
+      (holdings.leavingCpu[worker] ?? 0) > 0 || (holdings.leavingMemory[worker] ?? 0) > 0,
+    );
+    this.noteGrowth(worker);
+  }
+
+  /** It may have more to give than was found before. */
+  noteGrowth(worker: number): void {
+    this.grown.push(worker);
+    this.noteChange(worker);
+  }
+
+  /** Of the groups the machines make by that attribute, in their order. */
+  groupVersions(by: string): Int32Array {
+    const groups = this.table.groups(by);
+    let known = this.groupings.get(by);
+    if (known?.groups !== groups) {
+      known = { groups, versions: new Int32Array(groups.members.length) };
+      this.groupings.set(by, known);
+    }
+    return known.versions;
+  }
+
+  private noteChange(worker: number): void {
+    this.touched[worker] = (this.touched[worker] ?? 0) + 1;
+    for (const { groups, versions } of this.groupings.values()) {
+      const group = groups.of[worker] ?? -1;
+      if (group >= 0) versions[group] = (versions[group] ?? 0) + 1;
+    }
+  }
+
+  /** Changed by this pass, for this pass. */
+  private touch(worker: number): void {
+    this.changed[worker] = 1;
+    this.noteChange(worker);
   }
 
   private startDevices(worker: number, holdings: Holdings): void {
     const { table } = this;
+    for (let row = 0; row < table.rows; row += 1) {
+      this.nowCards[row * table.count + worker] = 0;
+      this.laterCards[row * table.count + worker] = 0;
+    }
     const end = table.deviceStart[worker + 1] ?? 0;
     for (let at = table.deviceStart[worker] ?? 0; at < end; at += 1) {
       this.devices[at] = 0;
@@ -155,7 +222,7 @@ export class Working {
     this.laterCpu[worker] = (this.laterCpu[worker] ?? 0) - shape.cpu;
     this.laterMemory[worker] = (this.laterMemory[worker] ?? 0) - shape.memory;
     this.given[worker] = (this.given[worker] ?? 0) + 1;
-    this.touched[worker] = (this.touched[worker] ?? 0) + 1;
+    this.touch(worker);
     if (shape.gpus === 0) return [];
     const chosen = chooseDevices(
       this.table,
@@ -164,13 +231,12 @@ export class Working {
       (at) => ((this.devices[at] ?? 0) & bit) !== 0,
       byIndex,
     );
-    const before = this.bucketOf(worker, 0);
     const uuids: string[] = [];
     for (const at of chosen) {
       uuids.push(this.table.deviceUuid[at] ?? '');
       this.setDevice(worker, at, 0);
     }
-    this.rebucket(worker, before);
+    this.rebucket(worker);
     return uuids;
   }
 
@@ -179,7 +245,7 @@ export class Working {
     const { worker, attempt } = held;
     if (worker < 0) return;
     this.noteLeaver(worker);
-    this.touched[worker] = (this.touched[worker] ?? 0) + 1;
+    this.touch(worker);
     this.laterCpu[worker] = (this.laterCpu[worker] ?? 0) + attempt.cpuMillicores;
     this.laterMemory[worker] = (this.laterMemory[worker] ?? 0) + attempt.memoryBytes;
     for (const at of held.devices) if (this.table.deviceOk[at] === 1) this.setDevice(worker, at, laterBit);
@@ -189,7 +255,7 @@ export class Working {
   stay(held: Held): void {
     const { worker, attempt } = held;
     if (worker < 0) return;
-    this.touched[worker] = (this.touched[worker] ?? 0) + 1;
+    this.touch(worker);
     this.laterCpu[worker] = (this.laterCpu[worker] ?? 0) - attempt.cpuMillicores;
     this.laterMemory[worker] = (this.laterMemory[worker] ?? 0) - attempt.memoryBytes;
     for (const at of held.devices) this.setDevice(worker, at, 0);
@@ -210,25 +276,24 @@ export class Working {
   unclaim(shape: Shape, worker: number, devices: readonly number[], holdings: Holdings): void {
     this.laterCpu[worker] = (this.laterCpu[worker] ?? 0) + shape.cpu;
     this.laterMemory[worker] = (this.laterMemory[worker] ?? 0) + shape.memory;
-    this.touched[worker] = (this.touched[worker] ?? 0) + 1;
-    const before = this.bucketOf(worker, 0);
+    this.touch(worker);
+    this.grown.push(worker);
     for (const at of devices) {
       if (this.table.deviceOk[at] === 0) continue;
       const state = holdings.devices[at] ?? 0;
       if ((state & deviceBits.held) === 0) this.setDevice(worker, at, nowBit | laterBit);
       else this.setDevice(worker, at, (state & deviceBits.leaving) === 0 ? 0 : laterBit);
     }
-    this.rebucket(worker, before);
+    this.rebucket(worker);
   }
 
   /** Takes a provisional place back as it was. */
   reclaim(shape: Shape, worker: number, devices: readonly number[]): void {
-    this.touched[worker] = (this.touched[worker] ?? 0) + 1;
+    this.touch(worker);
     this.laterCpu[worker] = (this.laterCpu[worker] ?? 0) - shape.cpu;
     this.laterMemory[worker] = (this.laterMemory[worker] ?? 0) - shape.memory;
-    const before = this.bucketOf(worker, 0);
     for (const at of devices) this.setDevice(worker, at, 0);
-    this.rebucket(worker, before);
+    this.rebucket(worker);
   }
 
   isNow(at: number): boolean {
@@ -246,9 +311,9 @@ export class Working {
 
   /** Keeps the machine out of what any task finds. */
   reserve(worker: number, reservation: number): void {
-    this.dropFromBuckets(worker, this.bucketOf(worker, 0));
     this.reserved[worker] = reservation + 1;
-    this.touched[worker] = (this.touched[worker] ?? 0) + 1;
+    this.rebucket(worker);
+    this.touch(worker);
   }
 
   private setDevice(worker: number, at: number, bits: number): void {
@@ -264,47 +329,33 @@ export class Working {
     this.laterCards[model] = (this.laterCards[model] ?? 0) + later;
   }
 
-  private fillBuckets(): void {
-    this.buckets.fill(0);
-    this.bucketSizes.fill(0);
-    for (let worker = 0; worker < this.table.count; worker += 1) {
-      for (let row = 0; row < this.table.rows; row += 1)
-        this.setBucket(row, this.bucketOf(worker, row), worker, 1);
-    }
-  }
-
-  /** -1: the machine has no card of that model. */
+  /** -1: the machine has no card of that model, or is kept for somebody. */
   private bucketOf(worker: number, row: number): number {
+    if ((this.reserved[worker] ?? 0) > 0) return -1;
     const at = row * this.table.count + worker;
     if ((this.table.cards[at] ?? 0) === 0) return row === 0 ? 0 : -1;
     return (this.nowCards[at] ?? 0) + 1;
   }
 
-  private setBucket(row: number, bucket: number, worker: number, to: 0 | 1): void {
-    if (bucket < 0) return;
-    const set = row * this.bucketCount + bucket;
-    const at = set * this.table.words + (worker >>> 5);
+  private rebucket(worker: number): void {
+    const { rows, count, words } = this.table;
+    const word = worker >>> 5;
     const bit = 1 << (worker & 31);
-    const before = this.buckets[at] ?? 0;
-    const after = to === 1 ? before | bit : before & ~bit;
-    if ((before & bit) === (after & bit)) return;
-    this.buckets[at] = after;
-    this.bucketSizes[set] = (this.bucketSizes[set] ?? 0) + (to === 1 ? 1 : -1);
-  }
-
-  private rebucket(worker: number, before: number): void {
-    if ((this.reserved[worker] ?? 0) > 0) return;
-    if (before === this.bucketOf(worker, 0)) return;
-    this.dropFromBuckets(worker, before);
-    for (let row = 0; row < this.table.rows; row += 1)
-      this.setBucket(row, this.bucketOf(worker, row), worker, 1);
-  }
-
-  private dropFromBuckets(worker: number, before: number): void {
-    this.setBucket(0, before, worker, 0);
-    for (let row = 1; row < this.table.rows; row += 1) {
-      if ((this.table.cards[row * this.table.count + worker] ?? 0) === 0) continue;
-      for (let bucket = 1; bucket < this.bucketCount; bucket += 1) this.setBucket(row, bucket, worker, 0);
+    for (let row = 0; row < rows; row += 1) {
+      const before = this.bucketAt[row * count + worker] ?? -1;
+      const after = this.bucketOf(worker, row);
+      if (before === after) continue;
+      this.bucketAt[row * count + worker] = after;
+      if (before >= 0) {
+        const set = row * this.bucketCount + before;
+        this.buckets[set * words + word] = (this.buckets[set * words + word] ?? 0) & ~bit;
+        this.bucketSizes[set] = (this.bucketSizes[set] ?? 0) - 1;
+      }
+      if (after >= 0) {
+        const set = row * this.bucketCount + after;
+        this.buckets[set * words + word] = (this.buckets[set * words + word] ?? 0) | bit;
+        this.bucketSizes[set] = (this.bucketSizes[set] ?? 0) + 1;
+      }
     }
   }
 
@@ -319,6 +370,11 @@ export class Working {
     this.laterCards = new Int16Array(rows * count);
     this.reserved = new Uint8Array(count);
     this.leaves = new Uint8Array(count);
+    this.changed = new Uint8Array(count);
+    this.seen = new Int32Array(count).fill(-1);
+    this.bucketAt = new Int16Array(rows * count).fill(-1);
+    this.grownBase += this.grown.length;
+    this.grown.length = 0;
     this.bucketCount = table.maxDevices + 2;
     this.buckets = new Uint32Array(rows * this.bucketCount * words);
     this.bucketSizes = new Int32Array(rows * this.bucketCount);
