@@ -26,6 +26,12 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
+/** Calls each second while the page is seen. Returns what ends it. */
+export const onTick: (listener: () => void) => () => void = subscribe;
+
+/** The time of the last tick, the same for everything drawn until the next. */
+export const tickMs = (): number => nowMs;
+
 /** A text made from the present time; renders only when the text changes. */
 export function useTimeText(text: (nowMs: number) => string): string {
   return useSyncExternalStore(subscribe, () => text(nowMs));

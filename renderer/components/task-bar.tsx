@@ -21,50 +21,60 @@ const order: readonly TaskState[] = [
   'ASSIGNED',
 ];
 
+/** Classes of the bar's parts, for the long list, which is drawn without React. */
+export const taskBarStyles = styles;
+
 export interface TaskBarProps {
   readonly counts: JobSummary['taskCounts'];
   readonly total: number;
-  /** In a row of many, that the pointer is on it: the hint is made for nobody otherwise. */
-  readonly hinted?: boolean;
-  readonly role?: 'gridcell';
 }
 
-export const TaskBar = memo(function TaskBar({ counts, total, hinted = true, role }: TaskBarProps) {
+export const TaskBar = memo(function TaskBar({ counts, total }: TaskBarProps) {
   const done = counts.SUCCEEDED ?? 0;
-  const title = hinted ? jobs.tasksHint(hintOf(counts)) : undefined;
+  const title = tasksHint(counts);
   if (total === 1) {
     return (
-      <span role={role} className="iris-muted" title={title}>
+      <span className="iris-muted" title={title}>
         {jobs.oneTask}
       </span>
     );
   }
   return (
-    <span role={role} className={styles['cell']} title={title}>
+    <span className={styles['cell']} title={title}>
       <span className={styles['count']}>{jobs.tasksDone(done, total)}</span>
       <svg className={styles['bar']} viewBox={`0 0 ${total} 1`} preserveAspectRatio="none" aria-hidden="true">
-        <Segments counts={counts} />
+        {taskSegments(counts).map(({ state, x, width, color }) => (
+          <rect key={state} x={x} y={0} width={width} height={1} fill={color} />
+        ))}
       </svg>
     </span>
   );
 });
 
-function hintOf(counts: JobSummary['taskCounts']): string {
-  return taskStates
-    .flatMap((state) => {
-      const count = counts[state] ?? 0;
-      return count === 0 ? [] : `${formatCount(count)} ${stateWords[state].toLowerCase()}`;
-    })
-    .join(', ');
+/** How many tasks are in which state, in words. */
+export function tasksHint(counts: JobSummary['taskCounts']): string {
+  const parts = taskStates.flatMap((state) => {
+    const count = counts[state] ?? 0;
+    return count === 0 ? [] : `${formatCount(count)} ${stateWords[state].toLowerCase()}`;
+  });
+  return jobs.tasksHint(parts.join(', '));
 }
 
-function Segments({ counts }: { readonly counts: JobSummary['taskCounts'] }) {
+export interface TaskSegment {
+  readonly state: TaskState;
+  readonly x: number;
+  readonly width: number;
+  readonly color: string;
+}
+
+/** The parts of the bar, a task a unit. */
+export function taskSegments(counts: JobSummary['taskCounts']): readonly TaskSegment[] {
   let at = 0;
-  return order.map((state) => {
+  return order.flatMap((state) => {
     const width = counts[state] ?? 0;
-    if (width === 0) return null;
+    if (width === 0) return [];
     const x = at;
     at += width;
-    return <rect key={state} x={x} y={0} width={width} height={1} fill={stateLooks[state].color} />;
+    return [{ state, x, width, color: stateLooks[state].color }];
   });
 }

@@ -85,6 +85,16 @@ describe('job list', () => {
     close();
   });
 
+  it('fetches the page that is near before it is seen', async () => {
+    const { list, fake, close } = setUp(roots(1000));
+    await total(list).toBe(1000);
+    list.show(40, 80);
+    list.show(90, 130);
+    await eventually(() => ids(list, 199, 201)).toEqual(['j199', 'j200']);
+    expect(fake.callsOf('job.list').map((params) => params.offset)).toEqual([0, 200]);
+    close();
+  });
+
   it('shows a new job after one throttled fetch of the rows in view, without losing the others', async () => {
     const { list, fake, runTimer, waits, close } = setUp(roots(1000));
     await total(list).toBe(1000);

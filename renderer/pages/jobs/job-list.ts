@@ -13,6 +13,8 @@ import { createStore, type ReadableStore } from '../../state/store.js';
 import { buildStructure, emptyStructure, type ChildList, type ListStructure } from './list-structure.js';
 
 export const pageSize = 200;
+/** Rows fetched ahead of what is shown: scrolled to, they are there, instead of being drawn twice. */
+const aheadRows = 80;
 /** Least time between two fetches caused by changes. */
 const refetchGapMs = 1000;
 const refetchDelayMs = 120;
@@ -193,10 +195,12 @@ export function createJobList(options: JobListOptions): JobList {
     );
   }
 
-  function pagesShown(): number[] {
+  /** The pages of the rows that are shown, and of as many `around` them. */
+  function pagesShown(around = 0): number[] {
     if (total === null || total === 0) return [];
-    const first = Math.floor(structure.get().rootIndexAt(shown.start) / pageSize);
-    const last = Math.floor(structure.get().rootIndexAt(shown.end) / pageSize);
+    const { rootIndexAt } = structure.get();
+    const first = Math.floor(rootIndexAt(Math.max(0, shown.start - around)) / pageSize);
+    const last = Math.floor(rootIndexAt(shown.end + around) / pageSize);
     const result: number[] = [];
     for (let page = first; page <= last; page += 1) result.push(page);
     return result;
@@ -208,6 +212,8 @@ export function createJobList(options: JobListOptions): JobList {
       const state = pages.get(page);
       if (state === undefined || state === 'stale') fetchPage(page);
     }
+    // One that is only near and old stays so: it is fetched when it is seen.
+    for (const page of pagesShown(aheadRows)) if (pages.get(page) === undefined) fetchPage(page);
   }
 
   function refetch(): void {

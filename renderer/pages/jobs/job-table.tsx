@@ -1,19 +1,17 @@
 /** The list itself: a tree of rows as a treegrid, only those in view in the page, the same place kept when rows come and go above it. */
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { JobSort } from '../../../core/contract/api.js';
 import { ErrorState } from '../../components/feedback.js';
+import { useDesktop } from '../../state/desktop-context.js';
 import { useStore } from '../../state/use-store.js';
 import { jobs as words } from '../../strings/jobs.js';
-import { JobRow, SkeletonRow, rowElementId, type RowHandlers } from './job-row.js';
 import styles from './job-table.module.css';
 import type { JobsState } from './jobs-state.js';
+import type { ListStructure } from './list-structure.js';
 import { MoreRow } from './more-row.js';
+import { rowHeight } from './row-element.js';
+import { createRowsView, headHeight, linesWhileLoading, type RowHandlers } from './rows-view.js';
 import { TableHeader } from './table-header.js';
-
-export const rowHeight = 30;
-const headHeight = 27;
-const overscan = 8;
 
 export interface TableControl {
   /** Brings a line into view. */
@@ -36,45 +34,44 @@ export interface JobTableProps {
 
 export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onControl }: JobTableProps) {
   const { list, selection } = state;
+  const { jobs, actions } = useDesktop();
   const structure = useStore(list.structure);
+  const [others, setOthers] = useState<readonly number[]>([]);
   const scroller = useRef<HTMLDivElement>(null);
   const grid = useRef<HTMLDivElement>(null);
-  const activeId = useSyncExternalStore(selection.subscribe, selection.active);
+  const place = useRef<HTMLDivElement>(null);
   const loading = structure.total === null;
-  // While nothing is known yet, as many skeletons as a window holds.
-  const count = loading ? 24 : structure.length;
 
-  const virtualizer = useVirtualizer({
-    count,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    overscan,
-    // The head stays on top of the rows and takes that much of the view.
-    scrollPaddingEnd: headHeight,
-    initialOffset: state.scrollTop,
-    initialRect: { width: 1000, height: 600 },
-  });
-  const items = virtualizer.getVirtualItems();
-  // A line's place in the pool is its key: a row that leaves one end becomes the one that enters at the other, without new elements.
-  const pool = Math.ceil((virtualizer.scrollRect?.height ?? 0) / rowHeight) + 2 * overscan + 2;
-  const first = items[0]?.index ?? 0;
-  const last = items.at(-1)?.index ?? 0;
-
-  useEffect(() => {
-    list.show(first, last);
-  }, [list, first, last, structure]);
+  const view = useMemo(
+    () =>
+      createRowsView({
+        jobs,
+        stopping: actions.stopping,
+        selection,
+        onRange: list.show,
+        onOthers: setOthers,
+      }),
+    [jobs, actions, selection, list],
+  );
 
   // The line at the top of the view, by its job: what the user looks at stays where it is.
   const anchor = useRef<{ readonly id: string; readonly within: number } | null>(null);
   const remember = useCallback(
     (top: number) => {
-      state.scrollTop = top;
+      state.keepScrollTop(top);
       const line = Math.floor(top / rowHeight);
       const row = line < list.structure.get().length ? list.structure.get().rowAt(line) : undefined;
       anchor.current = row?.kind === 'job' && top > 0 ? { id: row.id, within: top - line * rowHeight } : null;
     },
     [list, state],
   );
+
+  useLayoutEffect(() => {
+    if (grid.current === null || scroller.current === null || place.current === null) return undefined;
+    // Where the list was left. The rows are drawn by the effects below, which run anew with this one.
+    scroller.current.scrollTop = state.scrollTop();
+    return view.attach({ grid: grid.current, scroller: scroller.current, place: place.current });
+  }, [view, state]);
 
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -96,17 +93,30 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
     if (scroller.current !== null) scroller.current.scrollTop = 0;
   }, [queryKey]);
 
+  // After the place is settled: reading it once rows were changed would have them laid out at once.
+  useLayoutEffect(() => {
+    view.show({ structure, showEnd, handlers });
+  }, [view, structure, showEnd, handlers]);
+
   const control = useMemo<TableControl>(
     () => ({
       reveal(line) {
-        virtualizer.scrollToIndex(line, { align: 'auto' });
+        const element = scroller.current;
+        if (element === null) return;
+        const top = line * rowHeight;
+        const bottom = top + rowHeight - (element.clientHeight - headHeight);
+        if (top < element.scrollTop) element.scrollTop = top;
+        else if (bottom > element.scrollTop) element.scrollTop = bottom;
+        else return;
+        // The browser tells of it only with the next frame; the row is there at once.
+        view.scrolled();
       },
       pageLines: () => Math.max(1, Math.floor((scroller.current?.clientHeight ?? 600) / rowHeight) - 2),
       focus() {
         grid.current?.focus({ preventScroll: true });
       },
     }),
-    [virtualizer],
+    [view],
   );
   useEffect(() => {
     onControl(control);
@@ -114,14 +124,6 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
     const active = selection.active();
     if (active !== null && list.structure.get().lineOf(active) >= 0) control.focus();
   }, [control, onControl, list, selection]);
-
-  const activeShown =
-    activeId !== null &&
-    items.some((item) => {
-      if (loading) return false;
-      const row = structure.rowAt(item.index);
-      return row.kind === 'job' && row.id === activeId;
-    });
 
   return (
     <div
@@ -134,77 +136,69 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
       aria-rowcount={loading ? -1 : structure.length + 1}
       aria-colcount={9}
       aria-busy={loading}
-      aria-activedescendant={activeShown ? rowElementId(activeId) : undefined}
     >
       <div
         ref={scroller}
         className={styles['scroller']}
         role="none"
-        onScroll={() => {
-          // The list's own note of it: asked for here, it would have the new rows laid out at once.
-          remember(virtualizer.scrollOffset ?? 0);
+        onScroll={(event) => {
+          // Nothing was changed yet since the last frame: reading it costs nothing here.
+          remember(event.currentTarget.scrollTop);
+          view.scrolled();
         }}
       >
         <TableHeader sort={sort} showEnd={showEnd} onSort={onSort} />
-        <div role="rowgroup" className={styles['canvas']} style={{ height: virtualizer.getTotalSize() }}>
-          {items.map((item) => {
-            const { index, start } = item;
-            const row = loading ? ({ kind: 'skeleton', depth: 0 } as const) : structure.rowAt(index);
-            switch (row.kind) {
-              case 'job':
-                return (
-                  <JobRow
-                    key={index % pool}
-                    id={row.id}
-                    depth={row.depth}
-                    open={row.open}
-                    line={index}
-                    top={start}
-                    flat={structure.flat}
-                    showEnd={showEnd}
-                    selection={selection}
-                    handlers={handlers}
-                  />
-                );
-              case 'skeleton':
-                return <SkeletonRow key={index % pool} line={index} top={start} depth={row.depth} />;
-              case 'more':
-                return (
-                  <MoreRow
-                    key={`more ${row.parentId}`}
-                    line={index}
-                    top={start}
-                    depth={row.depth}
-                    remaining={row.remaining}
-                    onMore={() => {
-                      list.moreChildren(row.parentId);
-                    }}
-                  />
-                );
-              case 'failed':
-                return (
-                  <div
-                    key={`failed ${row.parentId}`}
-                    role="row"
-                    className={styles['failed']}
-                    style={{ top: start }}
-                  >
-                    <span role="gridcell">
-                      <ErrorState
-                        inline
-                        what={words.childrenWhat}
-                        refusal={row.refusal}
-                        onRetry={() => {
-                          list.moreChildren(row.parentId);
-                        }}
-                      />
-                    </span>
-                  </div>
-                );
-            }
-          })}
+        <div
+          role="rowgroup"
+          className={styles['canvas']}
+          style={{ height: (loading ? linesWhileLoading : structure.length) * rowHeight }}
+        >
+          <div ref={place} role="none" />
+          {others.map((line) => (
+            <OtherRow key={line} structure={structure} line={line} onMore={list.moreChildren} />
+          ))}
         </div>
       </div>
+    </div>
+  );
+}
+
+interface OtherRowProps {
+  readonly structure: ListStructure;
+  readonly line: number;
+  readonly onMore: (parentId: string) => void;
+}
+
+/** A line that is no job: of opened children there are more, or they could not be read. */
+function OtherRow({ structure, line, onMore }: OtherRowProps) {
+  const row = structure.rowAt(line);
+  const top = line * rowHeight;
+  if (row.kind === 'more') {
+    return (
+      <MoreRow
+        line={line}
+        top={top}
+        depth={row.depth}
+        remaining={row.remaining}
+        onMore={() => {
+          onMore(row.parentId);
+        }}
+      />
+    );
+  }
+  if (row.kind !== 'failed') return null;
+  return (
+    <div role="row" className={styles['failed']} style={{ top }}>
+      <span role="gridcell">
+        <ErrorState
+          inline
+          what={words.childrenWhat}
+          refusal={row.refusal}
+          onRetry={() => {
+            onMore(row.parentId);
+          }}
+        />
+      </span>
     </div>
   );
 }

@@ -19,7 +19,6 @@ import { common } from '../../strings/common.js';
 import { jobs as words } from '../../strings/jobs.js';
 import { FilterBar, SearchBox, SelectionBar } from './filter-bar.js';
 import { mostSelected } from './job-list.js';
-import type { RowHandlers } from './job-row.js';
 import { JobTable, type TableControl } from './job-table.js';
 import { jobsStateOf } from './jobs-state.js';
 import {
@@ -34,6 +33,7 @@ import {
   type JobsView,
 } from './jobs-view.js';
 import { RowMenu } from './row-menu.js';
+import type { RowHandlers } from './rows-view.js';
 import { idsBetween, useJobsKeys } from './use-jobs-keys.js';
 
 const searchDelayMs = 150;

@@ -7,7 +7,8 @@ export interface JobsState {
   readonly list: JobList;
   readonly selection: Selection;
   /** Where the list was scrolled to. */
-  scrollTop: number;
+  readonly scrollTop: () => number;
+  readonly keepScrollTop: (top: number) => void;
 }
 
 const states = new WeakMap<Desktop, JobsState>();
@@ -15,10 +16,14 @@ const states = new WeakMap<Desktop, JobsState>();
 export function jobsStateOf(desktop: Desktop): JobsState {
   const known = states.get(desktop);
   if (known !== undefined) return known;
+  let scrolledTo = 0;
   const made: JobsState = {
     list: createJobList({ call: desktop.host.call, jobs: desktop.jobs }),
     selection: createSelection(),
-    scrollTop: 0,
+    scrollTop: () => scrolledTo,
+    keepScrollTop(top) {
+      scrolledTo = top;
+    },
   };
   states.set(desktop, made);
   return made;

@@ -3,7 +3,7 @@ import type { RefObject } from 'react';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { useShortcuts } from '../../components/shortcuts.js';
 import { jobs as words } from '../../strings/jobs.js';
-import { rowElementId } from './job-row.js';
+import { rowElementId } from './row-element.js';
 import type { TableControl } from './job-table.js';
 import type { JobsState } from './jobs-state.js';
 import type { ListStructure } from './list-structure.js';
