@@ -15,11 +15,12 @@ import {
 } from './views.js';
 import { budgetChangeSchema, budgetViewSchema } from './budgets.js';
 import { fieldErrorSchema, refusalSchema } from './errors.js';
+import { jobChangeSchema, laneItemSchema, queueViewSchema } from './queue.js';
 import { jobStateSchema } from './states.js';
 import type { JobRequest, JobSpec } from './job-request.js';
 
 /** Raised with every change of a method, topic or view that an older peer cannot read. */
-export const contractVersion = 1;
+export const contractVersion = 2;
 
 /** A client-made id: repeating a command with the same id gives the first answer again. */
 const requestId = z.string().min(8).max(64);
@@ -125,6 +126,20 @@ export const methods = {
   'job.retry': {
     params: z.strictObject({ requestId, jobIds: z.array(jobId).min(1).max(10_000) }),
     result: z.strictObject({ results: z.array(targetResultSchema) }),
+  },
+  /** Holds, releases, moves jobs or changes their band; each target is answered by itself. */
+  'job.change': {
+    params: z.strictObject({ requestId, jobIds: z.array(jobId).min(1).max(10_000), change: jobChangeSchema }),
+    result: z.strictObject({ results: z.array(targetResultSchema) }),
+  },
+  'queue.get': { params: z.strictObject({}), result: queueViewSchema },
+  /** What ran since then and is over, newest end first, at most `limit`. */
+  'queue.history': {
+    params: z.strictObject({
+      sinceMs: z.number().int(),
+      limit: z.number().int().min(1).max(5000).default(1000),
+    }),
+    result: z.strictObject({ items: z.array(laneItemSchema) }),
   },
   /** Up to `maxBytes` of one stream from `offset`; `size` is what there is now, `complete` that nothing more will come. */
   'log.read': {
@@ -257,6 +272,8 @@ export const topics = {
     snapshot: z.strictObject({ budgets: z.array(budgetViewSchema) }),
     delta: z.strictObject({ budgets: z.array(budgetViewSchema) }),
   },
+  /** The queue in its order and what runs where; a delta is the whole again. */
+  queue: { filter: z.strictObject({}), snapshot: queueViewSchema, delta: queueViewSchema },
   /** New and changed items of the in-app list, and how many are unread. */
   inbox: {
     filter: z.strictObject({}),

@@ -11,7 +11,6 @@ import type { ModelState } from '../../core/model/draft.js';
 import { stateOver } from './state-over.js';
 import { metaKeys } from '../../core/model/view.js';
 import { isEmpty, mergeChanges, noChanges } from './merge-changes.js';
-import { infeasibleFields, resolveGpu } from '../../core/scheduling/feasible.js';
 import type { AttemptObservation, Backend, WorkerObservation } from '../backends/backend.js';
 import type { Store } from '../store/types.js';
 import type { Logger } from './logger.js';
@@ -22,7 +21,8 @@ import { LiveViews } from './live-views.js';
 import { Placement } from './placement.js';
 import { decideBatch, randomText, type Command, type RandomText, type TargetResult } from './round.js';
 import { PortRange } from './ports.js';
-import { infeasibleMessage, storageReason } from './refusals.js';
+import { feasible, infeasibleMessage, judge, missingMessage } from './feasibility.js';
+import { storageReason } from './refusals.js';
 import { publishChanges } from './publish-changes.js';
 import { LaunchPlans } from './launch-plans.js';
 import { RoundTimer } from './round-timer.js';
@@ -62,7 +62,8 @@ export interface SubmitInput {
 
 export class Controller {
   private state: ModelState;
-  private placement: Placement;
+  /** What decides what starts where, over this state. */
+  placement: Placement;
   private readonly ports = new PortRange();
   /** What memory says of live jobs. */
   readonly views: LiveViews;
@@ -151,7 +152,7 @@ export class Controller {
   // Commands
 
   async submit(input: SubmitInput): Promise<{ jobId: string; existed: boolean }> {
-    const spec = this.feasible(input.spec);
+    const spec = feasible(input.spec, this.workers);
     const answer = await this.enqueue({
       kind: 'submit',
       requestId: input.requestId,
@@ -184,9 +185,10 @@ export class Controller {
 
   /** Whether it could start now, must wait, or can never run; from the same data a round decides on. */
   check(spec: JobSpec): { fields: FieldError[]; verdict: 'STARTS_NOW' | 'WAITS' | 'NEVER'; message: string } {
-    const resolved = resolveGpu(spec, this.workers);
-    const fields = infeasibleFields(resolved, this.workers);
-    if (fields.length > 0) return { fields, verdict: 'NEVER', message: infeasibleMessage(fields) };
+    const { spec: resolved, refused, missingGpus } = judge(spec, this.workers);
+    if (refused.length > 0)
+      return { fields: [...refused], verdict: 'NEVER', message: infeasibleMessage(refused) };
+    if (missingGpus !== null) return { fields: [], verdict: 'WAITS', message: missingMessage(missingGpus) };
     return { fields: [], ...this.views.forecast(resolved, this.workers) };
   }
 
@@ -217,14 +219,8 @@ export class Controller {
 
   // Rounds
 
-  private feasible(spec: JobSpec): JobSpec {
-    const resolved = resolveGpu(spec, this.workers);
-    const fields = infeasibleFields(resolved, this.workers);
-    if (fields.length > 0) throw new RefusalError(refusal('INFEASIBLE', infeasibleMessage(fields), fields));
-    return resolved;
-  }
-
-  private enqueue(command: Command): Promise<unknown> {
+  /** In the next round; rejects with the refusal. */
+  enqueue(command: Command): Promise<unknown> {
     if (this.stopped) {
       return Promise.reject(
         new RefusalError(refusal('UNAVAILABLE', 'The controller is stopping; try again in a moment.')),
@@ -254,6 +250,7 @@ export class Controller {
       random: this.random,
       elapsed: this.timer.elapsed.of,
       waitingCause: (taskId) => this.placement.causeOf(taskId),
+      ranksBeside: (job) => this.placement.ranksBeside(job),
     });
     // Placement looks at the state as the batch left it, and both are one transaction: memory runs ahead of the disk from here to
     // the commit, and is read anew from the disk when that fails.

@@ -2,6 +2,7 @@
 import type { BudgetView } from '../../core/contract/budgets.js';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import { parseJobRequest, type JobSpec } from '../../core/contract/job-request.js';
+import type { QueueView } from '../../core/contract/queue.js';
 import { toCommandLine } from '../../core/contract/job-text.js';
 import type { HostStatus, MachineView, Overview } from '../../core/contract/views.js';
 import { checkSubmittedBand } from '../../core/model/budgets.js';
@@ -10,6 +11,8 @@ import { mergedRead } from '../logs/merged.js';
 import { searchLog } from '../logs/search.js';
 import type { AsyncReads, AttemptRecord } from '../store/types.js';
 import type { Controller } from './controller.js';
+import { judge, missingMessage } from './feasibility.js';
+import type { TargetResult } from './round.js';
 import type { Handlers } from './session.js';
 
 export interface HandlerParts {
@@ -21,6 +24,7 @@ export interface HandlerParts {
   readonly overview: () => Promise<Overview>;
   /** Of everybody with one or with something active, and of these users. */
   readonly budgets: (users: readonly string[]) => BudgetView[];
+  readonly queue: () => QueueView;
   /** Begins the orderly end of the host. */
   readonly stop: (reason: string) => void;
   /** Sentences to show with a submission. */
@@ -64,7 +68,11 @@ export function createHandlers(parts: HandlerParts): Handlers {
         requestId: params.requestId,
         retryOf: params.retryOf,
       });
-      return { ...answer, warnings: [...parts.warnings()] };
+      const { missingGpus } = judge(checked(params.request), backend.observe());
+      return {
+        ...answer,
+        warnings: [...parts.warnings(), ...(missingGpus === null ? [] : [missingMessage(missingGpus)])],
+      };
     },
     'job.check'(params, identity) {
       const parsed = parseJobRequest(params.request);
@@ -110,6 +118,15 @@ export function createHandlers(parts: HandlerParts): Handlers {
     },
     async 'job.retry'(params, identity) {
       return { results: await controller.retryJobs(params.jobIds, identity, params.requestId) };
+    },
+    async 'job.change'(params, identity) {
+      const { jobIds, change, requestId } = params;
+      const results = await controller.enqueue({ kind: 'change', requestId, identity, jobIds, change });
+      return { results: results as TargetResult[] };
+    },
+    'queue.get': () => parts.queue(),
+    async 'queue.history'(params) {
+      return { items: [...(await reads.lanes(params.sinceMs, params.limit))] };
     },
     async 'log.read'(params) {
       const record = await attempt(params.attemptUid);

@@ -3,6 +3,7 @@
  * by the headless host alike.
  */
 import { defaultLimitOf } from './placement.js';
+import { queueView } from './queue-view.js';
 import { performance } from 'node:perf_hooks';
 import os from 'node:os';
 import { pathToFileURL } from 'node:url';
@@ -179,6 +180,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const budgets = (users: readonly string[]) =>
       budgetViews(controller.memory, defaultLimitOf(backend.observe()), users);
 
+    const queue = () => queueView(controller.memory, controller.placement, Date.now());
+
     const publisher = new Publisher(
       {
         counts: () => controller.views.counts(),
@@ -186,6 +189,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
         status,
         overview,
         budgets: () => budgets([user]),
+        queue,
         job: async (jobId) => {
           const live = controller.views.job(jobId);
           if (live !== null) return live;
@@ -237,6 +241,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       machines,
       overview,
       budgets,
+      queue,
       // The answer leaves before the host goes.
       stop: (reason) => setImmediate(() => void stop(reason)),
       warnings: () => (warning === null ? [] : [warning]),

@@ -1,8 +1,10 @@
 /** The scheduler over the controller's rows: kept in step with them, asked once a round, its decision written into a draft. */
 import type { Cause, GpuView } from '../../core/contract/views.js';
 import { scaledDefaultLimit } from '../../core/budget/default-limit.js';
+import { chargedIdentity } from '../../core/budget/spend.js';
+import { bandRank } from '../../core/contract/states.js';
 import { Draft, type ModelState } from '../../core/model/draft.js';
-import type { ChangeSet } from '../../core/model/entities.js';
+import type { ChangeSet, Job } from '../../core/model/entities.js';
 import { settle } from '../../core/model/transitions.js';
 import { carryOut } from '../../core/scheduling/carry-out.js';
 import type { Decision } from '../../core/scheduling/decision.js';
@@ -90,6 +92,13 @@ export class Placement {
   /** When time alone may change what was decided last. */
   get wakeAtMs(): number | null {
     return this.decision?.wakeAtMs ?? null;
+  }
+
+  /** Ranks of the other waiting jobs of that owner and band. */
+  ranksBeside(job: Job): number[] {
+    const user = this.scheduler.cluster.queue.users.get(chargedIdentity(job.submittedBy, job.user));
+    const jobs = user?.lists[bandRank(job.band)]?.values ?? [];
+    return jobs.filter((entry) => entry.job.id !== job.id).map((entry) => entry.job.rank);
   }
 
   causeOf(taskId: string): Cause | null {

@@ -20,7 +20,7 @@ export interface Publication {
 export function publishChanges(publisher: Publisher, publication: Publication): void {
   const { changes, inboxIds, views, backend, logger } = publication;
   if (changes.attempts.length + changes.budgets.length > 0) publisher.budgetsChanged();
-  if ((['jobs', 'job', 'overview'] as const).some((topic) => publisher.hasSubscribers(topic))) {
+  if ((['jobs', 'job', 'overview', 'queue'] as const).some((topic) => publisher.hasSubscribers(topic))) {
     const changed = views.changed(changes, publication.reasonsChanged(), (jobId) =>
       publisher.wants('job', jobId),
     );

@@ -6,7 +6,7 @@ import type { TopicDelta, TopicFilter, TopicName, TopicSnapshot } from '../../co
 import type { BudgetView } from '../../core/contract/budgets.js';
 import type { Refusal } from '../../core/contract/errors.js';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
-import type { HostFrame } from '../../core/contract/protocol.js';
+import { clearPending, keyOf, type Send, type Subscription } from './subscription.js';
 import type {
   Counts,
   HostStatus,
@@ -23,12 +23,16 @@ const minGapMs: Readonly<Record<TopicName, number>> = {
   log: 100,
   overview: 500,
   budgets: 500,
+  queue: 500,
   inbox: 100,
   status: 500,
 };
 
 /** Entities that may wait for one slow subscription before it is given a snapshot instead. */
 const maxPending = 2000;
+
+/** The delta of these is the whole again, so both ways make the same value. */
+const sentWhole: ReadonlySet<TopicName> = new Set(['overview', 'budgets', 'queue']);
 
 /** Where snapshots come from; they may be read from the database. */
 export interface TopicSources {
@@ -39,6 +43,7 @@ export interface TopicSources {
   log(attemptUid: string): Promise<TopicSnapshot<'log'>>;
   overview(): Promise<Overview>;
   budgets(): readonly BudgetView[];
+  queue(): TopicSnapshot<'queue'>;
   unread(): Promise<number>;
   status(): HostStatus;
   /** Called when the first subscription to something begins and the last one ends. */
@@ -55,39 +60,10 @@ export interface Changes {
   readonly removed: readonly string[];
 }
 
-type Send = (frame: HostFrame) => void;
-
 export interface SubscriptionHandle {
   /** Confirmed by the client: the next delta may go. */
   acknowledge(seq: number): void;
   end(): void;
-}
-
-interface Subscription {
-  readonly id: number;
-  readonly topic: TopicName;
-  /** The job or attempt it is about; empty for topics without one. */
-  readonly key: string;
-  readonly send: Send;
-  seq: number;
-  awaitingAck: boolean;
-  /** A snapshot is being made; deltas wait for it. */
-  loading: boolean;
-  stale: boolean;
-  dirty: boolean;
-  lastSentMs: number;
-  timer: NodeJS.Timeout | null;
-  /** Null: to be made when it is sent. */
-  readonly rows: Map<string, JobSummary | null>;
-  readonly removed: Set<string>;
-  readonly tasks: Map<string, TaskView>;
-  /** The job's line, if it could not be made later. */
-  summary: JobSummary | null;
-  /** The job changed; its line is to be made when it is sent. */
-  touched: boolean;
-  log: TopicDelta<'log'> | null;
-  readonly inbox: Map<number, InboxItem>;
-  ended: boolean;
 }
 
 export class Publisher {
@@ -169,7 +145,8 @@ export class Publisher {
       for (const task of tasks) subscription.tasks.set(task.id, task);
       this.touch(subscription, subscription.tasks.size);
     }
-    for (const subscription of this.members('overview')) this.touch(subscription, 0);
+    for (const topic of ['overview', 'queue'] as const)
+      for (const subscription of this.members(topic)) this.touch(subscription, 0);
   }
 
   logGrew(attemptUid: string, value: TopicDelta<'log'>): void {
@@ -242,9 +219,7 @@ export class Publisher {
       }, waitMs);
       return;
     }
-    // The delta of these is the whole again, so both ways make the same value.
-    const whole = subscription.topic === 'overview' || subscription.topic === 'budgets';
-    if (subscription.stale || whole) void this.sendFull(subscription);
+    if (subscription.stale || sentWhole.has(subscription.topic)) void this.sendFull(subscription);
     else this.sendDelta(subscription);
   }
 
@@ -293,6 +268,8 @@ export class Publisher {
         return await this.sources.overview();
       case 'budgets':
         return { budgets: [...this.sources.budgets()] } satisfies TopicSnapshot<'budgets'>;
+      case 'queue':
+        return this.sources.queue();
       case 'inbox':
         return { unread: await this.sources.unread() } satisfies TopicSnapshot<'inbox'>;
       case 'status':
@@ -356,6 +333,7 @@ export class Publisher {
         return this.sources.status();
       case 'overview':
       case 'budgets':
+      case 'queue':
       case 'inbox':
         return null; // made elsewhere: sent whole, or read from the database
     }
@@ -378,20 +356,4 @@ export class Publisher {
     else this.interests.set(name, after);
     if (before === 0 || after === 0) this.sources.interest(subscription.topic, subscription.key, after > 0);
   }
-}
-
-function keyOf(filter: object): string {
-  if ('jobId' in filter && typeof filter.jobId === 'string') return filter.jobId;
-  if ('attemptUid' in filter && typeof filter.attemptUid === 'string') return filter.attemptUid;
-  return '';
-}
-
-function clearPending(subscription: Subscription): void {
-  subscription.rows.clear();
-  subscription.removed.clear();
-  subscription.tasks.clear();
-  subscription.summary = null;
-  subscription.touched = false;
-  subscription.log = null;
-  subscription.inbox.clear();
 }

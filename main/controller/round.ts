@@ -1,12 +1,14 @@
 /** One round's decisions, made by core over the state in memory. Nothing here performs an effect or writes to the database. */
 import type { BudgetChange } from '../../core/contract/budgets.js';
+import type { JobChange } from '../../core/contract/queue.js';
 import { ok, refusal, type Refusal, type Result } from '../../core/contract/errors.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
 import type { Cause } from '../../core/contract/views.js';
 import { isTerminalJobState } from '../../core/contract/states.js';
 import { setBudget } from '../../core/model/budgets.js';
 import { Draft, type ModelState } from '../../core/model/draft.js';
-import type { ChangeSet } from '../../core/model/entities.js';
+import type { ChangeSet, Job } from '../../core/model/entities.js';
+import { changeJob } from '../../core/model/job-change.js';
 import {
   cancel,
   executionTimeouts,
@@ -33,6 +35,13 @@ export type Command =
       readonly identity: Identity;
       readonly user: string;
       readonly change: BudgetChange;
+    }
+  | {
+      readonly kind: 'change';
+      readonly requestId: string;
+      readonly identity: Identity;
+      readonly jobIds: readonly string[];
+      readonly change: JobChange;
     }
   | {
       readonly kind: 'stop' | 'retry';
@@ -84,6 +93,7 @@ export function decideBatch(
     readonly elapsed: Elapsed;
     /** Why a task waits, for the message of one that waited too long. */
     readonly waitingCause: (taskId: string) => Cause | null;
+    readonly ranksBeside: (job: Job) => readonly number[];
   },
 ): {
   readonly changes: ChangeSet;
@@ -101,21 +111,24 @@ export function decideBatch(
   schedulingDeadlines(draft, input.nowMs, input.waitingCause, input.elapsed);
   // A command finds jobs as the observations left them.
   settle(draft, input.nowMs);
-  const answers = input.commands.map((command) => carryOut(draft, command, input.nowMs, input.random));
+  const answers = input.commands.map((command) => carryOut(draft, command, input));
   settle(draft, input.nowMs);
   return { changes: draft.changeSet(), answers, dropped };
 }
 
-function carryOut(draft: Draft, command: Command, nowMs: number, random: RandomText): Result<unknown> {
+type CommandInput = Parameters<typeof decideBatch>[1];
+
+function carryOut(draft: Draft, command: Command, input: CommandInput): Result<unknown> {
   const before = draft.receipt(command.requestId);
   if (before !== undefined) return ok(before);
-  const answer = answerTo(draft, command, nowMs, random);
+  const answer = answerTo(draft, command, input);
   // A refusal is not kept: the same request may succeed later.
-  if (answer.ok) draft.putReceipt(command.requestId, nowMs, answer.value);
+  if (answer.ok) draft.putReceipt(command.requestId, input.nowMs, answer.value);
   return answer;
 }
 
-function answerTo(draft: Draft, command: Command, nowMs: number, random: RandomText): Result<unknown> {
+function answerTo(draft: Draft, command: Command, input: CommandInput): Result<unknown> {
+  const { nowMs, random } = input;
   switch (command.kind) {
     case 'submit':
       return submit(draft, {
@@ -130,6 +143,22 @@ function answerTo(draft: Draft, command: Command, nowMs: number, random: RandomT
       const { user, change, identity } = command;
       const mayManage = identity.mayManage === true;
       return setBudget(draft, { user, change, actor: identity.user, mayManage, nowMs });
+    }
+    case 'change': {
+      const { jobIds, change, identity } = command;
+      const asked = {
+        change,
+        actor: identity.user,
+        mayManage: identity.mayManage === true,
+        nowMs,
+        ranks: input.ranksBeside,
+      };
+      return ok(
+        jobIds.map((jobId): TargetResult => {
+          const done = changeJob(draft, { ...asked, jobId });
+          return { id: jobId, newId: null, refusal: done.ok ? null : done.refusal };
+        }),
+      );
     }
     case 'stop':
     case 'retry':

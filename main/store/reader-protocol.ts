@@ -12,6 +12,7 @@ export const readMethods: Readonly<Record<ReadMethod, true>> = {
   jobDetail: true,
   summaries: true,
   recentlyFinished: true,
+  lanes: true,
   taskList: true,
   attemptByUid: true,
   audit: true,

@@ -13,10 +13,12 @@ import { migrations } from './migrations/index.js';
 import {
   attemptOf,
   headColumns,
+  laneOf,
   specOf,
   taskOf,
   type AttemptRow,
   type HeadRow,
+  type LaneRow,
   type TaskRow,
 } from './rows.js';
 import { createSummaries } from './summaries.js';
@@ -123,6 +125,14 @@ export function openReads(options: ReadsOptions): Reads {
     `SELECT ${headColumns} FROM jobs WHERE depth = 1 AND finished_at_ms IS NOT NULL
      ORDER BY finished_at_ms DESC, seq DESC LIMIT ?`,
   );
+  // No index by end: it would cost every attempt a write, for a page that is opened now and then.
+  const ended = connection.prepare<LaneRow>(
+    'what ran',
+    `SELECT a.uid, a.job_id, a.task_index, a.worker_id, a.devices, a.state, a.started_at_ms, a.finished_at_ms, t.band, j.name,
+       j.user, j.submitted_by
+     FROM attempts a JOIN tasks t ON t.job_id = a.job_id AND t.task_index = a.task_index JOIN jobs j ON j.id = a.job_id
+     WHERE a.finished_at_ms >= ? AND a.started_at_ms IS NOT NULL ORDER BY a.finished_at_ms DESC, a.uid LIMIT ?`,
+  );
   const taskCount = connection.prepare<{ count: number }>(
     'count of tasks',
     'SELECT count(*) AS count FROM tasks WHERE job_id = ?',
@@ -213,6 +223,9 @@ export function openReads(options: ReadsOptions): Reads {
 
     recentlyFinished: (limit) =>
       connection.read('Reading the last finished jobs', () => summaries(recent.all(limit))),
+
+    lanes: (sinceMs, limit) =>
+      connection.read('Reading what ran', () => ended.all(sinceMs, limit).map(laneOf)),
 
     taskList: (jobId, offset, limit) =>
       connection.read('Listing tasks', () => {

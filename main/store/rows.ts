@@ -1,5 +1,7 @@
 /** Rows as SQLite gives them, and the records made of them: the boundary where stored text becomes typed values again. */
 import { laterSpecFields, type JobSpec } from '../../core/contract/job-request.js';
+import { chargedIdentity } from '../../core/budget/spend.js';
+import type { LaneItem } from '../../core/contract/queue.js';
 import type { Attempt, Job, Task, UserBudget } from '../../core/model/entities.js';
 import type { SummaryHead } from '../../core/model/summary.js';
 import {
@@ -221,5 +223,36 @@ export function budgetOf(row: BudgetRow): UserBudget {
     maxBand: bandOf(row.max_band),
     allow: row.allowed_bands === null ? [] : allowedBandsOf(row.allowed_bands),
     updatedAtMs: row.updated_at_ms,
+  };
+}
+
+export interface LaneRow {
+  readonly uid: string;
+  readonly job_id: string;
+  readonly task_index: number;
+  readonly worker_id: string;
+  readonly devices: string | null;
+  readonly state: number;
+  readonly started_at_ms: number;
+  readonly finished_at_ms: number;
+  readonly band: number;
+  readonly name: string;
+  readonly user: string;
+  readonly submitted_by: string;
+}
+
+export function laneOf(row: LaneRow): LaneItem {
+  return {
+    uid: row.uid,
+    taskId: `${row.job_id}/${row.task_index}`,
+    jobId: row.job_id,
+    jobName: row.name,
+    user: chargedIdentity(row.submitted_by, row.user),
+    band: bandOf(row.band),
+    workerId: row.worker_id,
+    devices: row.devices === null ? [] : (JSON.parse(row.devices) as string[]),
+    state: attemptStateOf(row.state),
+    fromMs: row.started_at_ms,
+    toMs: row.finished_at_ms,
   };
 }

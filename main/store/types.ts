@@ -3,6 +3,7 @@
  * only writer; `Reads` answers queries on a connection of its own and never writes.
  */
 import type { JobDetail, JobFilter, JobSort } from '../../core/contract/api.js';
+import type { LaneItem } from '../../core/contract/queue.js';
 import type { JobState } from '../../core/contract/states.js';
 import type {
   AttemptView,
@@ -128,6 +129,8 @@ export interface Reads {
   summaries(jobIds: readonly string[]): readonly JobSummary[];
   /** Root jobs that ended last, newest first. */
   recentlyFinished(limit: number): readonly JobSummary[];
+  /** What started and has ended since then, newest end first. */
+  lanes(sinceMs: number, limit: number): readonly LaneItem[];
   taskList(jobId: string, offset: number, limit: number): Page<TaskView>;
   attemptByUid(uid: string): AttemptRecord | null;
   /** Newest first. `entity`: that job, task or attempt and whatever lies under it in the path. */

@@ -20,6 +20,7 @@ const folds: Folds = {
   log: (_value, delta) => delta,
   overview: (_value, delta) => delta,
   budgets: (_value, delta) => delta,
+  queue: (_value, delta) => delta,
   inbox: (_value, delta) => ({ unread: delta.unread }),
   status: (_value, delta) => delta,
 };

@@ -52,6 +52,17 @@ describe('submission', () => {
     expect(refused.message).toContain('5000 CPU cores');
   });
 
+  test('cards that no machine has are waited for, and the submission says so', async () => {
+    const sent = await shared.send(shell('true', { gpu: 'H100x8' }));
+    expect(sent.warnings.join(' ')).toMatch(/^No machine has 8 h100 GPUs now \(there is no GPU/);
+    const { summary } = await shared.client.call('job.get', { jobId: sent.jobId });
+    expect(summary).toMatchObject({
+      state: 'PENDING',
+      waiting: { code: 'WAITS_NO_WORKER_FITS', message: expect.stringContaining('Asked for 8 h100 GPUs') },
+    });
+    await shared.client.call('job.stop', { jobIds: [sent.jobId], requestId: 'stop-h100-waiter' });
+  });
+
   test('a wrong field is refused with its name, value and what would be right', async () => {
     const refused = await refusalOf(shared.send({ ...shell('true'), replicas: 'many' }));
     expect(refused).toMatchObject({

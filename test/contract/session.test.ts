@@ -67,6 +67,7 @@ function connect(overrides: Partial<Handlers> = {}) {
     log: () => Promise.resolve({ outSize: 0, errSize: 0, complete: false }),
     overview: () => Promise.resolve({ machines: [], counts, running: [], waiting: [], recent: [] }),
     budgets: () => [],
+    queue: () => ({ atMs: 0, bands: [], items: [], reservations: [] }),
     unread: () => Promise.resolve(0),
     status: () => status,
     interest: (kind, key, wanted) => interests.push(`${kind} ${key} ${wanted}`),

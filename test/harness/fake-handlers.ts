@@ -6,6 +6,7 @@ import { bands, isTerminalJobState } from '../../core/contract/states.js';
 import type { JobSummary, Overview } from '../../core/contract/views.js';
 import { fakeBandError, fakeBudgetOf, setFakeBudget } from './fake-budgets.js';
 import { fakeCauses, fakeSpec, fakeSummary, fakeUser } from './fake-data.js';
+import { fakeQueue } from './fake-queue.js';
 import type { FakeHost } from './fake-host.js';
 
 const utf8 = new TextEncoder();
@@ -136,6 +137,11 @@ export function runMethod(host: FakeHost, method: MethodName, input: unknown): u
       const next = matches[params.limit];
       return { matches: page, nextOffset: next === undefined ? null : next.offset };
     },
+    'job.change': (params) => ({
+      results: params.jobIds.map((id) => ({ id, newId: null, refusal: null })),
+    }),
+    'queue.get': () => fakeQueue(host.jobs.values()),
+    'queue.history': () => ({ items: [] }),
     'overview.get': () => overviewOf(host),
     'machine.list': () => ({ machines: host.machines }),
     'budget.list': () => ({ me: fakeUser, mayManage: host.budgets.mayManage, budgets: host.budgets.rows }),

@@ -29,6 +29,7 @@ import type {
 } from '../../core/contract/views.js';
 import { fakeBudgets } from './fake-budgets.js';
 import { fakeChildren, fakeJobs, fakeMachine, fakeTasks, fakeUser } from './fake-data.js';
+import { fakeQueue } from './fake-queue.js';
 import { joined, overviewOf, runMethod } from './fake-handlers.js';
 
 export interface FakeHostOptions {
@@ -236,11 +237,8 @@ export class FakeHost {
   }
 
   logOf(attemptUid: string): FakeLog {
-    const log = this.logs.get(attemptUid) ?? {
-      out: new Uint8Array(),
-      err: new Uint8Array(),
-      complete: false,
-    };
+    const none = () => new Uint8Array();
+    const log = this.logs.get(attemptUid) ?? { out: none(), err: none(), complete: false };
     this.logs.set(attemptUid, log);
     return log;
   }
@@ -357,19 +355,21 @@ export class FakeHost {
     port.frame({ kind: 'snapshot', id, value: this.snapshot(topic, record) });
   }
 
-  private jobSnapshot = (id: string) => ({ summary: this.jobs.get(id), tasks: this.tasksOf(id) });
   private snapshot(topic: TopicName, filter: Readonly<Record<string, unknown>>): unknown {
+    const id = String(filter['jobId']);
     switch (topic) {
       case 'jobs':
         return { counts: this.counts() };
       case 'job':
-        return this.jobSnapshot(String(filter['jobId']));
+        return { summary: this.jobs.get(id), tasks: this.tasksOf(id) };
       case 'log':
         return this.logSize(String(filter['attemptUid']));
       case 'overview':
         return overviewOf(this);
       case 'budgets':
         return { budgets: this.budgets.rows };
+      case 'queue':
+        return fakeQueue(this.jobs.values());
       case 'inbox':
         return { unread: this.unread() };
       case 'status':
