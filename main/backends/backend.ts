@@ -46,6 +46,13 @@ export interface AttemptLaunch {
 /** Why an attempt shall stop; decides the cause shown. */
 export type StopReason = 'cancelled' | 'preempted' | 'timeout' | 'job-ended' | 'superseded';
 
+/** What an attempt is told before its stop: it is written into its working folder, then the signal goes. */
+export interface StopNotice {
+  readonly reason: string;
+  /** By the wall clock: what lives then is killed. */
+  readonly deadlineMs: number;
+}
+
 /** One attempt of the desired set. */
 export type DesiredAttempt =
   | { readonly kind: 'run'; readonly launch: AttemptLaunch }
@@ -57,6 +64,7 @@ export type DesiredAttempt =
       readonly reason: StopReason;
       readonly signal: string;
       readonly graceMs: number;
+      readonly notice?: StopNotice | undefined;
     };
 
 /** What a backend saw of one attempt. Terminal only when its processes are verified gone. */
@@ -74,6 +82,8 @@ export interface AttemptObservation {
   readonly warnings: readonly Cause[];
   readonly peakMemoryBytes: number | null;
   readonly pid: number | null;
+  /** When it last touched its IRIS_CHECKPOINT_FILE; absent or null: not that the backend knows. */
+  readonly checkpointAtMs?: number | null | undefined;
 }
 
 export interface BackendListener {

@@ -88,6 +88,55 @@ export function backendConformance(name: string, make: () => Promise<Conformance
       expect((await probe.over(unknown)).state).toBe('MISSING');
     });
 
+    test('a notice lies in its working folder before the signal comes', async () => {
+      const script = [
+        'trap \'cat "$IRIS_WORKDIR/preemption.json"; : >"$IRIS_CHECKPOINT_FILE"; exit 9\' USR1',
+        'echo ready',
+        'while :; do sleep 0.05; done',
+      ].join('\n');
+      const launch = launchOf({ command: ['sh', '-c', script] });
+      probe.backend.watchLog(launch.uid, true);
+      probe.run(launch);
+      await probe.until(() => probe.grew.some(({ uid, out }) => uid === launch.uid && out > 0));
+      const askedAtMs = Date.now();
+      const deadlineMs = askedAtMs + 30_000;
+      const notice = { reason: 'A production job needs "GPUs".', deadlineMs };
+      probe.stop(launch.uid, { reason: 'preempted', signal: 'SIGUSR1', graceMs: 30_000, notice });
+      const end = await probe.over(launch.uid);
+      expect(end).toMatchObject({ state: 'KILLED', exitCode: 9 });
+      const [ready, told = ''] = (await probe.text(launch.uid)).split('\n');
+      expect(ready).toBe('ready');
+      expect(JSON.parse(told)).toEqual({
+        deadline: new Date(deadlineMs).toISOString(),
+        reason: notice.reason,
+      });
+      // What it saved in its last moments counts. File systems keep times a little coarser than the clock.
+      expect(end.checkpointAtMs).toBeGreaterThanOrEqual(askedAtMs - 100);
+      expect(end.checkpointAtMs).toBeLessThanOrEqual(Date.now());
+    });
+
+    test('tells of checkpoints while it runs, and of none that never was', async () => {
+      const begun = Date.now();
+      const script = 'touch "$IRIS_CHECKPOINT_FILE"; sleep 2; touch "$IRIS_CHECKPOINT_FILE"; exec sleep 300';
+      const launch = launchOf({ command: ['sh', '-c', script] });
+      const without = launchOf({ command: ['sleep', '300'] });
+      probe.want({ kind: 'run', launch }, { kind: 'run', launch: without });
+      const told = () => [
+        ...new Set(
+          probe.reports.flatMap(({ uid, checkpointAtMs }) =>
+            uid === launch.uid && typeof checkpointAtMs === 'number' ? [checkpointAtMs] : [],
+          ),
+        ),
+      ];
+      await probe.until(() => told().length >= 2);
+      const [first = 0, second = 0] = told();
+      expect(first).toBeGreaterThanOrEqual(begun - 100);
+      expect(second).toBeGreaterThan(first);
+      expect(second).toBeLessThanOrEqual(Date.now());
+      expect(probe.last(launch.uid)?.state).toBe('RUNNING');
+      expect(probe.last(without.uid)?.checkpointAtMs ?? null).toBeNull();
+    });
+
     test('an attempt that is no longer wanted is ended', async () => {
       const launch = launchOf({ command: ['sleep', '300'] });
       probe.run(launch);

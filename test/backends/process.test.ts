@@ -4,7 +4,7 @@ import { backendConformance } from './conformance.js';
 for (const kind of launcherKinds) {
   backendConformance(`the workstation, started by ${kind},`, async () => {
     const backends = await processBackends(kind);
-    const probe = await backends.open();
+    const probe = await backends.open({ checkpointSampleMs: 200 });
     return {
       probe,
       reopen: async () => {

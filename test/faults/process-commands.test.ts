@@ -34,6 +34,18 @@ describe('what does not want to end', () => {
     expect(livingOf(backends.folder)).toEqual([]);
   });
 
+  test('what it starts to save its work is left alone for its grace', async () => {
+    // Longer than the looks at what lives are apart.
+    const script = 'trap "sleep 1 && echo saved; exit 9" TERM; echo ready; while :; do sleep 0.05; done';
+    const launch = shell(script);
+    probe.backend.watchLog(launch.uid, true);
+    probe.run(launch);
+    await probe.until(() => probe.grew.length > 0);
+    probe.stop(launch.uid, { graceMs: 20_000 });
+    expect(await probe.over(launch.uid)).toMatchObject({ state: 'KILLED', exitCode: 9 });
+    expect(await probe.text(launch.uid)).toBe('ready\nsaved\n');
+  });
+
   test('what forked away, in a session of its own and reparented, goes with a stop', async () => {
     const launch = shell(
       'trap "" TERM; (setsid sh -c "trap \\"\\" TERM; (setsid sleep 301 &) ; sleep 302" &); sleep 303 & echo ready; wait',

@@ -3,6 +3,18 @@
  * keeps the port's rules as the real ones do (the conformance suite runs against it), until it is told to hang, to lie or to die.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  type FSWatcher,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { report } from '../../core/model/test-world.js';
 import { infeasibleFields } from '../../core/scheduling/feasible.js';
 import type {
@@ -14,6 +26,7 @@ import type {
   DesiredAttempt,
   LogMark,
   LogRange,
+  StopNotice,
   WorkerObservation,
 } from '../../main/backends/backend.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
@@ -43,6 +56,12 @@ interface Kept {
   readonly err: Buffer[];
   /** Null: it is ended by hand. */
   child: ChildProcess | null;
+  /** Of a process: its IRIS_WORKDIR, and who looks for checkpoints there. */
+  work: string | null;
+  watcher: FSWatcher | null;
+  checkpointAtMs: number | null;
+  /** What it was told before its stop. */
+  notice: StopNotice | null;
   asked: 'cancelled' | null;
   end: AttemptObservation | null;
 }
@@ -52,6 +71,8 @@ export class FakeMachine {
   readonly attempts = new Map<string, Kept>();
   /** Told of every start, growth and end. */
   watcher: { changed(uid: string): void; grew(uid: string): void } | null = null;
+
+  private folder: string | null = null;
 
   constructor(private readonly attemptsAre: 'processes' | 'records' = 'records') {}
 
@@ -63,6 +84,10 @@ export class FakeMachine {
       out: [],
       err: [],
       child: null,
+      work: null,
+      watcher: null,
+      checkpointAtMs: null,
+      notice: null,
       asked: null,
       end: null,
     };
@@ -74,9 +99,21 @@ export class FakeMachine {
   private spawn(kept: Kept): void {
     const { launch } = kept;
     const [program = '', ...args] = launch.spec.command;
+    this.folder ??= mkdtempSync(path.join(os.tmpdir(), 'iris-fake-'));
+    const work = path.join(this.folder, launch.uid);
+    mkdirSync(work);
+    kept.work = work;
+    kept.watcher = watch(work, () => {
+      if (readCheckpoint(kept)) this.watcher?.changed(launch.uid);
+    });
     const child = spawn(program, args, {
       cwd: '/',
-      env: { ...process.env, ...launch.environment },
+      env: {
+        ...process.env,
+        ...launch.environment,
+        IRIS_WORKDIR: work,
+        IRIS_CHECKPOINT_FILE: path.join(work, 'checkpoint'),
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
       // A group of its own, so that a stop reaches what a shell has started.
       detached: true,
@@ -93,12 +130,24 @@ export class FakeMachine {
     child.once('close', (code, signal) => this.end(launch.uid, { exitCode: code, signal }));
   }
 
-  stop(uid: string, signal: NodeJS.Signals): void {
+  stop(uid: string, signal: NodeJS.Signals, notice: StopNotice | null = null): void {
     const kept = this.attempts.get(uid);
     if (kept?.end !== null) return;
+    if (notice !== null && kept.notice === null) {
+      kept.notice = notice;
+      if (kept.work !== null) writeNotice(kept.work, notice);
+    }
     kept.asked = 'cancelled';
     if (this.attemptsAre === 'processes') signalGroup(kept, signal);
     else this.end(uid, { exitCode: null, signal });
+  }
+
+  /** An attempt made a checkpoint, by hand. */
+  checkpoint(uid: string, atMs: number): void {
+    const kept = this.attempts.get(uid);
+    if (kept?.end !== null) return;
+    kept.checkpointAtMs = atMs;
+    this.watcher?.changed(uid);
   }
 
   /** Ends an attempt, by hand or as its process ended. */
@@ -107,7 +156,9 @@ export class FakeMachine {
     if (kept?.end !== null) return;
     const { exitCode, signal = null } = how;
     const now = Date.now();
-    kept.end = report(uid, kept.asked !== null ? 'KILLED' : exitCode === 0 ? 'SUCCEEDED' : 'FAILED', {
+    kept.watcher?.close();
+    readCheckpoint(kept);
+    const last = report(uid, kept.asked !== null ? 'KILLED' : exitCode === 0 ? 'SUCCEEDED' : 'FAILED', {
       startedAtMs: kept.startedAtMs,
       finishedAtMs: now,
       durationMs: now - kept.startedAtMs,
@@ -116,6 +167,7 @@ export class FakeMachine {
       cause: causeOf(kept.asked !== null, exitCode, signal),
       pid: kept.child?.pid ?? null,
     });
+    kept.end = { ...last, checkpointAtMs: kept.checkpointAtMs };
     this.watcher?.changed(uid);
   }
 
@@ -123,7 +175,8 @@ export class FakeMachine {
     const kept = this.attempts.get(uid);
     if (kept === undefined) return report(uid, 'MISSING');
     if (kept.end !== null) return kept.end;
-    return report(uid, 'RUNNING', { startedAtMs: kept.startedAtMs, pid: kept.child?.pid ?? null });
+    const { startedAtMs, child, checkpointAtMs } = kept;
+    return { ...report(uid, 'RUNNING', { startedAtMs, pid: child?.pid ?? null }), checkpointAtMs };
   }
 
   bytes(uid: string, stream: 'out' | 'err'): Buffer {
@@ -134,11 +187,33 @@ export class FakeMachine {
     return [...this.attempts].filter(([, kept]) => kept.end === null).map(([uid]) => uid);
   }
 
-  /** Kills what is left of its processes. */
+  /** Kills what is left of its processes, and removes their folders. */
   clear(): void {
     this.watcher = null;
-    for (const kept of this.attempts.values()) if (kept.end === null) signalGroup(kept, 'SIGKILL');
+    for (const kept of this.attempts.values()) {
+      kept.watcher?.close();
+      if (kept.end === null) signalGroup(kept, 'SIGKILL');
+    }
+    if (this.folder !== null) rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+function writeNotice(work: string, { deadlineMs, reason }: StopNotice): void {
+  const file = path.join(work, 'preemption.json');
+  writeFileSync(
+    `${file}.new`,
+    JSON.stringify({ deadline: new Date(deadlineMs).toISOString(), reason }) + '\n',
+  );
+  renameSync(`${file}.new`, file);
+}
+
+/** True: there is another one than before. */
+function readCheckpoint(kept: Kept): boolean {
+  if (kept.work === null) return false;
+  const found = statSync(path.join(kept.work, 'checkpoint'), { throwIfNoEntry: false });
+  if (found === undefined || Math.floor(found.mtimeMs) === kept.checkpointAtMs) return false;
+  kept.checkpointAtMs = Math.floor(found.mtimeMs);
+  return true;
 }
 
 function signalGroup({ child }: Kept, signal: NodeJS.Signals): void {
@@ -243,7 +318,7 @@ export class FakeBackend implements Backend {
       const known = this.machine.attempts.get(uid);
       if (item.kind === 'run' && known === undefined) this.machine.start(item.launch);
       else if (item.kind === 'stop' && known?.end === null) {
-        this.machine.stop(uid, item.signal as NodeJS.Signals);
+        this.machine.stop(uid, item.signal as NodeJS.Signals, item.notice);
       } else if (known?.end !== null) this.tell(uid);
     }
     for (const uid of this.machine.living()) if (!wanted.has(uid)) this.machine.stop(uid, 'SIGTERM');

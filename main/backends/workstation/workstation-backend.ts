@@ -9,6 +9,7 @@ import type {
   Backend,
   BackendListener,
   DesiredAttempt,
+  StopNotice,
   WorkerObservation,
 } from '../backend.js';
 import { LogGrowth } from '../../logs/growth.js';
@@ -16,7 +17,8 @@ import { readRange } from '../../logs/log-file.js';
 import type { GpuReader } from '../../machine/gpus.js';
 import { attemptOf, createProcessView, type ProcessView } from '../../machine/processes.js';
 import { DeviceLeftovers } from './device-leftovers.js';
-import type { AttemptEntry } from './process/attempt-entry.js';
+import { observationOf, type AttemptEntry } from './process/attempt-entry.js';
+import { CheckpointWatch, writeNotice } from './process/checkpoints.js';
 import { findGroupRoots, type GroupRoots } from './process/control-groups.js';
 import { messageOf } from './process/error-code.js';
 import { forkServerCommand } from './process/fork-server.js';
@@ -50,11 +52,12 @@ export interface WorkstationOptions {
   readonly launchers?: readonly LauncherCommand[];
   readonly memorySampleMs?: number;
   readonly storageSampleMs?: number;
+  readonly checkpointSampleMs?: number;
 }
 
 /**
- * An attempt that lives this long gets its log watched even when nobody looks, for the order of its streams, and its processor
- * weight. Shorter ones need neither.
+ * An attempt that lives this long gets its log watched even when nobody looks, for the order of its streams, its checkpoints, and
+ * its processor weight. Shorter ones need none of it.
  */
 const livesOnAfterMs = 1000;
 /** Just after its own start a host, or the window it lives beside, has better things to do. */
@@ -68,6 +71,7 @@ class WorkstationBackend implements Backend {
   private readonly runtime: ProcessRuntime;
   private readonly growth: LogGrowth;
   private readonly storage: LogStorageWatch;
+  private readonly checkpoints: CheckpointWatch;
   private readonly leftovers: DeviceLeftovers;
   private readonly workers: WorkerWatch;
   private listener: BackendListener | null = null;
@@ -90,6 +94,11 @@ class WorkstationBackend implements Backend {
       attemptsFolder: options.attemptsFolder,
       warn: (entry, warning) => this.runtime.reporter.warn(entry, warning),
       everyMs: options.storageSampleMs,
+    });
+    this.checkpoints = new CheckpointWatch({
+      nowMs: options.nowMs,
+      onCheckpoint: (entry) => this.runtime.reporter.progress(observationOf(entry, 'RUNNING')),
+      everyMs: options.checkpointSampleMs,
     });
     const isOwn = (pid: number): boolean => {
       const uid = attemptOf(pid);
@@ -129,6 +138,8 @@ class WorkstationBackend implements Backend {
         else this.listener.observations(batch);
       },
       onRunning: (entry) => this.runs(entry),
+      onNotice: (entry, notice) => this.noticed(entry, notice),
+      onConclude: (entry) => this.checkpoints.lastLook(entry),
       onEnded: (uid) => this.ended(uid),
     });
   }
@@ -185,6 +196,7 @@ class WorkstationBackend implements Backend {
     this.workers.close();
     this.growth.close();
     this.storage.close();
+    this.checkpoints.close();
     await this.runtime.close();
   }
 
@@ -196,9 +208,21 @@ class WorkstationBackend implements Backend {
     const livesOn = () => {
       this.young.delete(entry.uid);
       this.follow(entry);
+      this.checkpoints.add(entry);
       void this.runtime.giveWeight(entry);
     };
     this.young.set(entry.uid, setTimeout(livesOn, livesOnAfterMs).unref());
+  }
+
+  /** The signal goes all the same: a task that does not look for the file is told by it alone. */
+  private noticed(entry: AttemptEntry, notice: StopNotice): void {
+    this.checkpoints.add(entry);
+    try {
+      writeNotice(entry.folder, notice);
+    } catch (error) {
+      const detail = { uid: entry.uid, error: messageOf(error) };
+      this.options.log.warn('The notice of an attempt that has to go could not be written', detail);
+    }
   }
 
   private follow(entry: AttemptEntry): void {
@@ -208,6 +232,8 @@ class WorkstationBackend implements Backend {
   private ended(uid: string): void {
     clearTimeout(this.young.get(uid));
     this.young.delete(uid);
+    const entry = this.runtime.entry(uid);
+    if (entry !== undefined) this.checkpoints.remove(entry);
     this.growth.ended(uid);
     this.storage.remove(uid);
     this.leftovers.forget(uid);

@@ -18,6 +18,8 @@ export interface AttemptEndingOptions {
   readonly warn: (entry: AttemptEntry, warning: Cause) => void;
   /** What still uses its devices after all of it that is known has ended. */
   readonly devicesLeft: (entry: AttemptEntry) => Promise<Cause | null>;
+  /** Its last observation is made now. */
+  readonly onConclude: (entry: AttemptEntry) => void;
 }
 
 /** After a command ended by itself, what it left behind is given this long. */
@@ -107,6 +109,7 @@ export class AttemptEnding {
   }
 
   private conclude(entry: AttemptEntry, end: CommandEnd): void {
+    this.options.onConclude(entry);
     const usage = entry.groups.length === 0 ? null : readGroupUsage(entry.groups);
     if (entry.groups.length > 0 && !removeGroups(entry.groups)) {
       this.options.log.warn('A control group could not be removed', { uid: entry.uid, groups: entry.groups });

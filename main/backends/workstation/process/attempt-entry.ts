@@ -1,6 +1,12 @@
 /** What the runtime keeps of one attempt while the controller asks about it. */
 import type { Cause } from '../../../../core/contract/views.js';
-import type { AttemptLaunch, AttemptObservation, StopReason } from '../../backend.js';
+import type {
+  AttemptLaunch,
+  AttemptObservation,
+  DesiredAttempt,
+  StopNotice,
+  StopReason,
+} from '../../backend.js';
 import type { ProcessIdentity } from './claim.js';
 
 export interface StopOrder {
@@ -10,6 +16,12 @@ export interface StopOrder {
   /** By the monotonic clock. */
   deadlineMs: number;
   readonly signals: Set<string>;
+  readonly notice: StopNotice | null;
+}
+
+export function stopOrder(item: Extract<DesiredAttempt, { kind: 'stop' }>, deadlineMs: number): StopOrder {
+  const { reason, signal, graceMs, notice = null } = item;
+  return { reason, signal, graceMs, deadlineMs, signals: new Set(), notice };
 }
 
 export type Phase =
@@ -41,6 +53,7 @@ export interface AttemptEntry {
   /** Measured memory was over the limit. */
   overMemory: boolean;
   peakMemoryBytes: number | null;
+  checkpointAtMs: number | null;
   /** Kept by code; every observation carries them all. */
   readonly warnings: Map<Cause['code'], Cause>;
   last: AttemptObservation | null;
@@ -63,6 +76,7 @@ export function newEntry(uid: string, folder: string, launch: AttemptLaunch | nu
     ending: null,
     overMemory: false,
     peakMemoryBytes: null,
+    checkpointAtMs: null,
     warnings: new Map(),
     last: null,
     reportedAtMs: 0,
@@ -87,6 +101,7 @@ export function observationOf(
     warnings: [...entry.warnings.values()],
     peakMemoryBytes: entry.peakMemoryBytes,
     pid: entry.supervisor?.pid ?? null,
+    checkpointAtMs: entry.checkpointAtMs,
     ...more,
   };
 }

@@ -7,11 +7,11 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { GpuView } from '../../../../core/contract/views.js';
 import { currentUmask, ownAncestry, type ProcessView } from '../../../machine/processes.js';
-import type { AttemptLaunch, AttemptObservation, DesiredAttempt } from '../../backend.js';
+import type { AttemptLaunch, AttemptObservation, DesiredAttempt, StopNotice } from '../../backend.js';
 import { AdoptedWatch, lookAt, readGroupsFile, type Found } from './adoption.js';
 import { AttemptEnding, type AttemptEndingOptions } from './attempt-ending.js';
 import { claimTimes, endByFolder, endByLauncher, notClaimedCause } from './command-end.js';
-import { newEntry, observationOf, type AttemptEntry, type StopOrder } from './attempt-entry.js';
+import { newEntry, observationOf, stopOrder, type AttemptEntry, type StopOrder } from './attempt-entry.js';
 import { fence, parseClaim } from './claim.js';
 import { groupFolders, type GroupRoots } from './control-groups.js';
 import { messageOf } from './error-code.js';
@@ -25,7 +25,7 @@ import { Reporter } from './reporter.js';
 import { createSessionEnder, type SessionEnder } from './session-end.js';
 import { startItemOf } from './start-item.js';
 
-export interface ProcessRuntimeOptions extends Pick<AttemptEndingOptions, 'devicesLeft'> {
+export interface ProcessRuntimeOptions extends Pick<AttemptEndingOptions, 'devicesLeft' | 'onConclude'> {
   readonly attemptsFolder: string;
   /** File with supervisor.sh's text. */
   readonly supervisorFile: string;
@@ -43,6 +43,8 @@ export interface ProcessRuntimeOptions extends Pick<AttemptEndingOptions, 'devic
   readonly onObservations: (batch: readonly AttemptObservation[]) => void;
   /** An attempt runs, or runs no more: its log and memory are worth a look, or not. */
   readonly onRunning: (entry: AttemptEntry) => void;
+  /** It is about to be stopped, with a notice. */
+  readonly onNotice: (entry: AttemptEntry, notice: StopNotice) => void;
   readonly onEnded: (uid: string) => void;
 }
 
@@ -79,6 +81,7 @@ export class ProcessRuntime {
       report: (entry, observation) => this.reporter.last(entry, observation),
       warn: (entry, warning) => this.reporter.warn(entry, warning),
       devicesLeft: options.devicesLeft,
+      onConclude: options.onConclude,
     });
     this.memory = new MemoryWatch({
       entries: () => this.entries.values(),
@@ -330,13 +333,7 @@ export class ProcessRuntime {
     }
     // It is ending by itself already.
     if (entry.phase === 'ending' || entry.phase === 'ended') return;
-    entry.stop = {
-      reason: order.reason,
-      signal: order.signal,
-      graceMs: order.graceMs,
-      deadlineMs,
-      signals: new Set(),
-    };
+    entry.stop = stopOrder(order, deadlineMs);
     if (entry.phase === 'running') this.endStopped(entry, entry.stop);
     else if (this.fenceOff(entry)) {
       this.link.forget(entry.uid);
@@ -362,6 +359,7 @@ export class ProcessRuntime {
   }
 
   private endStopped(entry: AttemptEntry, stop: StopOrder): void {
+    if (stop.notice !== null) this.options.onNotice(entry, stop.notice);
     this.ending.endProcesses(entry, stop.graceMs === 0 ? 'SIGKILL' : stop.signal, () => stop.deadlineMs);
   }
 

@@ -102,8 +102,10 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
     let first = true;
     // By force, the supervisor comes last: it writes how the command ended.
     while (plan.signal !== 'SIGKILL') {
-      // Before the supervisor is gone only the first look matters: what it lists is signalled once.
-      if (first || plan.supervisorGone() || pauseMs >= 200) {
+      // What it starts after its signal, it starts to save its work: that is left alone until the supervisor is gone. Unless at
+      // the first look there was a supervisor alone, which may have begun its command since.
+      const commandTold = [...told].some((pid) => pid !== target.supervisorPid);
+      if (first || plan.supervisorGone() || (pauseMs >= 200 && !commandTold)) {
         const rest = await members(target);
         if (rest.length === 0 && plan.supervisorGone()) return;
         for (const entry of rest) {

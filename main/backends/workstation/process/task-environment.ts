@@ -1,6 +1,7 @@
 /** The environment of a task: the user's own underneath, Iris' part and the job's on top. */
 import type { GpuView } from '../../../../core/contract/views.js';
 import type { AttemptLaunch } from '../../backend.js';
+import { checkpointFile } from './checkpoints.js';
 
 /** Variables that belong to this program or to how it was started, not to the user's login. */
 const hostOnly = [
@@ -49,6 +50,7 @@ export function attemptEnvironment(
     // Stops and clean-up go by this one, and nothing of the job may change it.
     IRIS_ATTEMPT_UID: launch.uid,
     IRIS_WORKDIR: workFolder,
+    IRIS_CHECKPOINT_FILE: checkpointFile(workFolder),
   };
 }
 
