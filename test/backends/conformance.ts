@@ -1,4 +1,7 @@
 /** What every backend must do, whatever runs its attempts. Called with a way to make one. */
+import { rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type BackendProbe, launchOf, mintUid, specOf } from '../harness/backend-probe.js';
 
@@ -117,8 +120,14 @@ export function backendConformance(name: string, make: () => Promise<Conformance
 
     test('tells of checkpoints while it runs, and of none that never was', async () => {
       const begun = Date.now();
-      const script = 'touch "$IRIS_CHECKPOINT_FILE"; sleep 2; touch "$IRIS_CHECKPOINT_FILE"; exec sleep 300';
-      const launch = launchOf({ command: ['sh', '-c', script] });
+      // The pause keeps the two times apart, however coarse the file system's are.
+      const script = [
+        'touch "$IRIS_CHECKPOINT_FILE"; sleep 0.1',
+        'until test -e "$GATE"; do sleep 0.05; done',
+        'touch "$IRIS_CHECKPOINT_FILE"; exec sleep 300',
+      ].join('\n');
+      const gate = path.join(os.tmpdir(), `iris-gate-${mintUid()}`);
+      const launch = launchOf({ command: ['sh', '-c', script], environment: { GATE: gate } });
       const without = launchOf({ command: ['sleep', '300'] });
       probe.want({ kind: 'run', launch }, { kind: 'run', launch: without });
       const told = () => [
@@ -128,7 +137,13 @@ export function backendConformance(name: string, make: () => Promise<Conformance
           ),
         ),
       ];
-      await probe.until(() => told().length >= 2);
+      try {
+        await probe.until(() => told().length === 1);
+        writeFileSync(gate, '');
+        await probe.until(() => told().length === 2);
+      } finally {
+        rmSync(gate, { force: true });
+      }
       const [first = 0, second = 0] = told();
       expect(first).toBeGreaterThanOrEqual(begun - 100);
       expect(second).toBeGreaterThan(first);
