@@ -38,7 +38,7 @@ describe('desired attempts', () => {
     const { world, id, uid } = running({ stopSignal: 'SIGINT', grace: '5s' });
     world.cancel(id);
     expect(desiredAttempts(world.state)).toMatchObject([
-      { uid, kind: 'stop', reason: 'cancelled', signal: 'SIGINT', graceMs: 5000 },
+      { uid, kind: 'stop', reason: 'cancelled', signal: 'SIGINT', graceMs: 5000, notice: null },
     ]);
   });
 
@@ -54,6 +54,15 @@ describe('desired attempts', () => {
     const { world, uid } = running({ maxRetriesPreemption });
     world.step((draft) => preempt(draft, uid, { reason: 'r', actor: 'controller', nowMs: world.nowMs }));
     expect(kinds(world)).toEqual([[uid, 'stop', 'preempted']]);
+  });
+
+  test('preempted: it is told why, and when it is killed', () => {
+    const { world, uid } = running({ stopSignal: 'SIGUSR1', grace: '10m' });
+    const reason = 'Makes room for /ann/hot (PRODUCTION).';
+    world.step((draft) => preempt(draft, uid, { reason, actor: 'controller', nowMs: world.nowMs }));
+    expect(desiredAttempts(world.state)).toMatchObject([
+      { signal: 'SIGUSR1', graceMs: 600_000, notice: { reason, deadlineMs: world.nowMs + 600_000 } },
+    ]);
   });
 
   test('over its time limit: stop, timeout', () => {

@@ -23,6 +23,8 @@ export type Desired =
       readonly reason: DesiredStop;
       readonly signal: string;
       readonly graceMs: number;
+      /** What it is told before: why, and when what lives is killed. Null: it was not asked to leave for others. */
+      readonly notice: { readonly reason: string; readonly deadlineMs: number } | null;
     });
 
 /** One entry an unfinished attempt, oldest first. */
@@ -41,7 +43,11 @@ export function desiredOf(attempt: Attempt, task: Task, job: Job): Desired {
   const row = { uid: attempt.uid, attempt, task, job };
   if (!isTerminalAttempt(attempt)) return { ...row, kind: attempt.state === 'ASSIGNED' ? 'run' : 'keep' };
   const { stopSignal, graceMs } = job.spec;
-  return { ...row, kind: 'stop', reason: stopReason(attempt, task), signal: stopSignal, graceMs };
+  const notice =
+    attempt.noticeAtMs === null
+      ? null
+      : { reason: attempt.cause?.message ?? 'Preempted.', deadlineMs: attempt.noticeAtMs + graceMs };
+  return { ...row, kind: 'stop', reason: stopReason(attempt, task), signal: stopSignal, graceMs, notice };
 }
 
 const reasonByCause: Partial<Record<CauseCode, DesiredStop>> = {

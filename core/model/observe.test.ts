@@ -221,3 +221,21 @@ describe('MISSING', () => {
     expect(world.job(id).cause).toEqual(cause);
   });
 });
+
+describe('checkpoints', () => {
+  test('the last one told of counts, also of an attempt that is being stopped', () => {
+    const world = new World();
+    const id = world.submit();
+    const uid = world.run(`${id}/0`);
+    expect(world.observe(uid, 'RUNNING', { checkpointAtMs: 50 })).toBe('applied');
+    expect(world.observe(uid, 'RUNNING', { checkpointAtMs: 50 })).toBe('unchanged');
+    expect(world.observe(uid, 'RUNNING', { checkpointAtMs: null })).toBe('unchanged');
+    expect(world.observe(uid, 'RUNNING', { checkpointAtMs: 40 })).toBe('unchanged');
+    expect(world.attempt(uid).checkpointAtMs).toBe(50);
+    world.step((draft) => preempt(draft, uid, { reason: 'r', actor: 'controller', nowMs: world.nowMs }));
+    world.observe(uid, 'RUNNING', { checkpointAtMs: 70 });
+    expect(world.attempt(uid)).toMatchObject({ state: 'PREEMPTED', checkpointAtMs: 70 });
+    world.observe(uid, 'SUCCEEDED', { checkpointAtMs: 90 });
+    expect(world.attempt(uid)).toMatchObject({ state: 'PREEMPTED', checkpointAtMs: 90 });
+  });
+});

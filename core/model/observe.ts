@@ -21,6 +21,8 @@ export interface Observation {
   readonly warnings: readonly Cause[];
   readonly peakMemoryBytes: number | null;
   readonly pid: number | null;
+  /** When it last told of a checkpoint; absent or null: nothing known. */
+  readonly checkpointAtMs?: number | null | undefined;
 }
 
 /**
@@ -43,7 +45,7 @@ export function observe(draft: Draft, observation: Observation, nowMs: number): 
   if (isTerminalAttempt(attempt)) {
     if (attempt.finishedAtMs !== null) return 'stale';
     // Over for its task while its processes may live: what is noticed of them still counts.
-    const warned = addWarnings(draft, attempt, observation.warnings, nowMs);
+    const warned = withCheckpoint(addWarnings(draft, attempt, observation.warnings, nowMs), observation);
     if (isTerminalReport(state)) return verifyGone(draft, warned, observation, nowMs);
     if (warned === attempt) return 'stale';
     draft.putAttempt(warned);
@@ -97,7 +99,7 @@ function progress(
   const startedAtMs = attempt.startedAtMs ?? observation.startedAtMs ?? nowMs;
   const pid = observation.pid ?? attempt.pid;
   if (attempt.startedAtMs === null) auditStart(draft, attempt, nowMs);
-  const warned = addWarnings(draft, attempt, observation.warnings, nowMs);
+  const warned = withCheckpoint(addWarnings(draft, attempt, observation.warnings, nowMs), observation);
   if (
     state === attempt.state &&
     startedAtMs === attempt.startedAtMs &&
@@ -129,6 +131,14 @@ function addWarnings(draft: Draft, attempt: Attempt, warnings: readonly Cause[],
   return kept === attempt.warnings ? attempt : { ...attempt, warnings: kept };
 }
 
+/** The same attempt when it told of none later than the one known. */
+function withCheckpoint(attempt: Attempt, { checkpointAtMs }: Observation): Attempt {
+  const known = attempt.checkpointAtMs ?? Number.NEGATIVE_INFINITY;
+  return checkpointAtMs === null || checkpointAtMs === undefined || checkpointAtMs <= known
+    ? attempt
+    : { ...attempt, checkpointAtMs };
+}
+
 /** Also of an attempt whose first report is its end: a short command is over before its start was told. */
 function auditStart(draft: Draft, attempt: Attempt, nowMs: number): void {
   auditAttempt(draft, attempt, 'attempt_started', nowMs);
@@ -149,7 +159,7 @@ function merge(attempt: Attempt, observation: Observation): Attempt {
   const exitCode =
     attempt.exitCode ?? observation.exitCode ?? (signal === null ? null : exitCodeOfSignal(signal));
   return {
-    ...attempt,
+    ...withCheckpoint(attempt, observation),
     startedAtMs: attempt.startedAtMs ?? observation.startedAtMs,
     durationMs: attempt.durationMs ?? observation.durationMs,
     exitCode,

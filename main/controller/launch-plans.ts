@@ -25,6 +25,7 @@ export class LaunchPlans {
           reason: desired.reason,
           signal: desired.job.spec.stopSignal,
           graceMs: desired.job.spec.graceMs,
+          ...(desired.notice === null ? {} : { notice: desired.notice }),
         });
         continue;
       }

@@ -94,6 +94,28 @@ describe('preemption', () => {
     );
   });
 
+  test('a program that polls reads why and until when, and its checkpoint is known', async () => {
+    const victim = await begin(
+      'trap "" USR1; touch "$IRIS_CHECKPOINT_FILE"; echo began; until [ -e "$IRIS_WORKDIR/preemption.json" ]; do sleep 0.05; done; ' +
+        'cat "$IRIS_WORKDIR/preemption.json"; exec sleep 600',
+      { cpu: cores, priority: 'batch', stopSignal: 'SIGUSR1', grace: '1s' },
+    );
+    await spoke(victim);
+    const { uid } = await lastAttempt(shared.client, victim);
+    const hot = await send('true', { cpu: cores, priority: 'production' });
+    expect((await over(shared.client, hot)).state).toBe('SUCCEEDED');
+    const { rows } = await shared.client.call('task.list', { jobId: victim, offset: 0, limit: 1 });
+    const told = rows[0]?.attempts[0];
+    expect(told?.checkpointAtMs).toBeGreaterThanOrEqual(told?.startedAtMs ?? Number.POSITIVE_INFINITY);
+    const read = { attemptUid: uid, stream: 'out', offset: 0, maxBytes: 1000 } as const;
+    const { dataBase64 } = await shared.client.call('log.read', read);
+    const [, json = ''] = Buffer.from(dataBase64, 'base64').toString().split('began\n');
+    expect(JSON.parse(json)).toEqual({
+      deadline: new Date((told?.noticeAtMs ?? 0) + 1000).toISOString(),
+      reason: `Makes room for ${hot} (PRODUCTION).`,
+    });
+  });
+
   test('a promised place outlives the host', async () => {
     const victim = await begin('trap "" TERM; echo began; while :; do sleep 0.05; done', {
       cpu: cores,
