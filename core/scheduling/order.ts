@@ -3,6 +3,7 @@ import { isOverLimit, isUpperBand } from '../budget/effective-band.js';
 import { bandRank, bands, type Band } from '../contract/states.js';
 import { compareTexts } from '../model/sorted-list.js';
 import { compareAge, type JobEntry, type UserEntry } from './queue.js';
+import type { WorkerTable } from './worker-table.js';
 
 /** Where one user stands in a band. */
 export interface Cursor {
@@ -40,6 +41,29 @@ export function headOf(cursor: Cursor): JobEntry | undefined {
 export function nextJob(cursor: Cursor): void {
   cursor.jobAt += 1;
   cursor.taskAt = 0;
+}
+
+/**
+ * Gangs, then large tasks, that have waited since `sinceMs`, the longest wait first. They are hard to place: were they tried in their
+ * users' turns, small work would take what becomes free, and another one would hold the band's reservation in each pass.
+ */
+export function eldersOf(cursors: readonly Cursor[], table: WorkerTable, sinceMs: number): JobEntry[] {
+  const elders: JobEntry[] = [];
+  for (const { lists } of cursors) {
+    for (const list of lists) {
+      for (const entry of list) {
+        if (entry.job.waitingSinceMs > sinceMs) continue;
+        entry.shape.refresh(table);
+        if (entry.job.gangBy !== null || entry.shape.isLarge) elders.push(entry);
+      }
+    }
+  }
+  return elders.sort(
+    (left, right) =>
+      Number(right.job.gangBy !== null) - Number(left.job.gangBy !== null) ||
+      left.job.waitingSinceMs - right.job.waitingSinceMs ||
+      compareAge(left.job, right.job),
+  );
 }
 
 const interactive = bandRank('INTERACTIVE');

@@ -83,6 +83,46 @@ describe('reservation with backfill', () => {
   });
 });
 
+describe('who has waited 15 minutes for much comes before the turns of its band', () => {
+  const racks = () => ['w1', 'w2'].map((id) => worker(id, { attributes: { rack: 'r' } }));
+  /** Ann uses more than Bob: his turn is before hers. */
+  function world(busy: boolean): TestCluster {
+    const made = new TestCluster(racks());
+    made.run('/ann/spends', 'elsewhere', { cpu: 40 });
+    if (busy) for (const id of ['w1', 'w2']) made.run(`/eve/${id}`, id, { cpu: 4, limitMs: 600 * minute });
+    return made;
+  }
+  const gang = { cpu: 4, tasks: 2, gangBy: 'rack' } as const;
+
+  test.each([
+    [14, ['/bob/small/0 w1']],
+    [15, ['/ann/gang/0 w1', '/ann/gang/1 w2']],
+  ] as const)('a gang that waited %d minutes and a small task: %j', (minutes, places) => {
+    const made = world(false);
+    made.submit('/ann/gang', { ...gang, waitingSinceMs: made.nowMs - minutes * minute });
+    made.submit('/bob/small');
+    expect(placesOf(made.decide())).toEqual(places);
+  });
+
+  test.each([
+    ['the longer wait', 40, 30, { ...gang }, '/ann/first'],
+    ['the longer wait', 30, 40, { ...gang }, '/bob/second'],
+    ['a gang before a large task', 20, 30, { cpu: 3 }, '/ann/first'],
+  ] as const)('%s (%d and %d minutes) reserves', (_, ann, bob, second, holder) => {
+    const made = world(true);
+    made.submit('/ann/first', { ...gang, waitingSinceMs: made.nowMs - ann * minute });
+    made.submit('/bob/second', { ...second, waitingSinceMs: made.nowMs - bob * minute });
+    expect(made.decide().reservations.map(({ jobId }) => jobId)).toEqual([holder]);
+  });
+
+  test('of a job of large tasks one comes first, the others take their turns', () => {
+    const made = world(false);
+    made.submit('/ann/large', { cpu: 4, tasks: 2, waitingSinceMs: made.nowMs - 20 * minute });
+    made.submit('/bob/large', { cpu: 4 });
+    expect(placesOf(made.decide())).toEqual(['/ann/large/0 w1', '/bob/large/0 w2']);
+  });
+});
+
 describe('GPUs by device', () => {
   test('fractional machines are filled before whole ones are broken', () => {
     const world = new TestCluster([gpuWorker('w1'), gpuWorker('w2'), gpuWorker('w3')]);

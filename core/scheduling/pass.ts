@@ -5,7 +5,7 @@ import { taskIdOf } from '../model/names.js';
 import type { Cluster } from './cluster.js';
 import type { Decision, Eviction, Placed, Unschedulable, WaitCode, WaitingJob } from './decision.js';
 import { gateOf, neverReason, nextGateMs, withinQuota, type UserUse } from './gates.js';
-import { bandsInOrder, cursorsOf, headOf, nextJob, type Cursor } from './order.js';
+import { bandsInOrder, cursorsOf, eldersOf, headOf, nextJob, type Cursor } from './order.js';
 import { findGroup, findMachine } from './placement.js';
 import type { PassMemory } from './pass-memory.js';
 import type { Plan } from './preemption.js';
@@ -35,6 +35,8 @@ export class Pass {
   private readonly reserved: Reserved[] = [];
   private readonly started = new Map<UserEntry, UserUse>();
   private readonly reserveTries: number[] = [];
+  /** Tasks of a job that were decided about before its user's turn. */
+  private readonly served = new Map<JobEntry, number>();
   private wakeAtMs = Number.POSITIVE_INFINITY;
   private more = false;
   private readonly number: number;
@@ -82,9 +84,11 @@ export class Pass {
     };
   }
 
-  /** Users in turn, each with its next unit that finds a place; a gang takes one turn. */
+  /** Who has waited long for much, then users in turn, each with its next unit that finds a place; a gang takes one turn. */
   private runBand(band: Band): void {
     const cursors = cursorsOf(this.cluster.queue.users.values(), band);
+    for (const entry of eldersOf(cursors, this.working.table, this.nowMs - this.rules.reserveAfterMs))
+      this.serveElder(entry, band);
     while (cursors.length > 0) {
       let kept = 0;
       for (const cursor of cursors) {
@@ -96,10 +100,26 @@ export class Pass {
     }
   }
 
+  /** Of a large job one task: the rest takes its turns. */
+  private serveElder(entry: JobEntry, band: Band): void {
+    const { job, indexes } = entry;
+    this.served.set(entry, indexes.length);
+    if (!this.opens(entry)) return;
+    const tasks = job.gangBy === null ? 1 : indexes.length;
+    const code =
+      this.bound(entry, tasks, 0) ??
+      (job.gangBy === null ? this.placeTask(entry, indexes[0] ?? 0, band) : this.placeGang(entry, band));
+    if (code === null || code === 'leaving') this.served.set(entry, tasks);
+    if (code !== null) this.wait(entry, code, code === 'leaving' ? tasks : indexes.length);
+  }
+
   /** False: the user has nothing more in this band. */
   private turn(cursor: Cursor, band: Band): boolean {
     for (let entry = headOf(cursor); entry !== undefined; entry = headOf(cursor)) {
-      if (cursor.taskAt === 0 && !this.opens(entry)) {
+      const served = cursor.taskAt === 0 ? this.served.get(entry) : undefined;
+      if (served !== undefined) {
+        cursor.taskAt = served;
+      } else if (cursor.taskAt === 0 && !this.opens(entry)) {
         nextJob(cursor);
         continue;
       }
