@@ -103,7 +103,10 @@ test('other cards, and processes that were there before, are none of its busines
   expect(readProcess(pidIn('second') ?? 0)?.name).toBe('sleep');
   // Seen on its card before the next begins.
   probe.backend.watchWorkers(true);
-  await probe.until(() => probe.lastWorkers[0]?.gpus[1]?.busyByOthers === true);
+  // What is told at once was read before; the next is read now.
+  const stale = probe.lastWorkers;
+  await probe.until(() => probe.lastWorkers !== stale);
+  expect(probe.lastWorkers[0]?.gpus[1]?.busyByOthers).toBe(true);
   const launch = onCards(`${escaped('first')}; exit 0`, second, third);
   probe.run(launch);
   expect(await probe.over(launch.uid)).toMatchObject({ state: 'SUCCEEDED', warnings: [] });
