@@ -1,5 +1,5 @@
 /** The desktop host's entry: what must be settled before Electron is ready, then the start-up in order. */
-import { app } from 'electron';
+import { app, Menu } from 'electron';
 import { join } from 'node:path';
 import { makeFolder, resolveHome, unusableMessage } from './home.js';
 import { registerAppScheme } from './shell/app-protocol.js';
@@ -28,6 +28,8 @@ try {
 app.setName('Iris Desktop');
 app.setPath('userData', profile);
 registerAppScheme();
+// The app's own menu comes after its window; without this word Electron would first make one of its own.
+Menu.setApplicationMenu(null);
 
 // One instance a profile: the first one is told what the second was asked for.
 if (app.requestSingleInstanceLock({ argv: process.argv.slice(1) })) {

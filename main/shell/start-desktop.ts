@@ -10,6 +10,7 @@ import { builtModule } from '../modules.js';
 import { appVersion, runtimeName } from '../version.js';
 import { showAbout } from './about.js';
 import { setAppMenu } from './app-menu.js';
+import { prepareAnswers } from './app-protocol.js';
 import { parseArguments, type StartArguments } from './arguments.js';
 import { bridgeRequests } from './bridge-requests.js';
 import { startControllerLink, type ControllerLink } from './controller-link.js';
@@ -17,6 +18,7 @@ import { handleFaults, restartedFlag } from './crash-handling.js';
 import { showNotification } from './desktop-notification.js';
 import { handOverOrSay } from './hand-over.js';
 import { askQuit, askTrayOrQuit } from './leaving-dialogs.js';
+import { driverAttached } from './driver.js';
 import { createLeaving } from './leaving.js';
 import { createLifecycle } from './lifecycle.js';
 import { createMainWindow } from './main-window.js';
@@ -159,16 +161,11 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
   });
 
   async function run(): Promise<void> {
-    await app.whenReady();
     log.write(
       'info',
       `Iris Desktop ${appVersion} on ${runtime}, pid ${process.pid}, data folder ${home.root}.`,
     );
-    await lifecycle.step('theme', () => ({ value: undefined, dispose: startTheme(settings, window) }));
-    await lifecycle.step('page', () => ({
-      value: undefined,
-      dispose: startPage(join(appFolder, 'out', 'renderer'), window, warn),
-    }));
+    // Before Electron is ready: the controller's thread reads its code on another processor meanwhile.
     const link = await lifecycle.step('controller', () => {
       const made = startControllerLink({
         connectOrStart: () =>
@@ -184,6 +181,13 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
       });
       return { value: made, dispose: () => stopController(made) };
     });
+    await app.whenReady();
+    await driverAttached();
+    await lifecycle.step('theme', () => ({ value: undefined, dispose: startTheme(settings, window) }));
+    await lifecycle.step('page', () => ({
+      value: undefined,
+      dispose: startPage(join(appFolder, 'out', 'renderer'), window, warn),
+    }));
     /** The page was refused for good; it greets the new controller when it is loaded again. */
     const retry = (): void => {
       if (link.failure() === null) return;
@@ -204,6 +208,12 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
       ports = made.ports;
       return { value: undefined, dispose: () => made.stop() };
     });
+    await lifecycle.step('window', () => {
+      obey(start);
+      return { value: undefined, dispose: () => window.destroy() };
+    });
+    // While the page's process starts, this thread would only wait for it.
+    setImmediate(prepareAnswers);
     setAppMenu(
       {
         newJob,
@@ -227,10 +237,6 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
       process.platform,
       !app.isPackaged,
     );
-    await lifecycle.step('window', () => {
-      obey(start);
-      return { value: undefined, dispose: () => window.destroy() };
-    });
 
     await lifecycle.step('tray', () => {
       const made = startTray({

@@ -31,24 +31,22 @@ export interface LaunchOptions {
 }
 
 /**
- * Playwright attaches while the window opens, and on a very busy machine may then wait for ever for a page that has long been drawn. Where the
- * application's own log says that it was up, it was the driver that was lost, and it may try again; anything else is a failure of the application.
+ * The application opens nothing until it is told here that the driver has attached: Playwright would wait for ever for a page that opens
+ * while it attaches. (It holds back an application itself only where it may load its own part into it, which needs Electron's default one.)
  */
-async function launchAttached(
-  root: string,
-  options: Parameters<typeof _electron.launch>[0],
-): Promise<ElectronApplication> {
-  const log = path.join(resolveHome({ flag: root }).logs, 'desktop.log');
-  const before = readText(log).length;
-  try {
-    return await _electron.launch(options);
-  } catch (error) {
-    const lines = readText(log).slice(before);
-    if (!lines.includes('Connected to a controller'))
-      throw new Error(`The application did not start. Its log:\n${lines}`, { cause: error });
-    process.stderr.write(`Playwright did not attach to an application that was up; once more.\n${lines}`);
-    return _electron.launch(options);
-  }
+async function launchAttached(options: Parameters<typeof _electron.launch>[0]): Promise<ElectronApplication> {
+  const app = await _electron.launch(options);
+  const told = () =>
+    inMain(app, () => {
+      const attached: unknown = Reflect.get(globalThis, 'irisDriverAttached');
+      if (typeof attached === 'function') Reflect.apply(attached, undefined, []);
+      return typeof attached;
+    });
+  // Its start may not have come so far.
+  await expect
+    .poll(told, { message: 'the application waits for its driver', timeout: 25_000 })
+    .toBe('function');
+  return app;
 }
 
 /** What a test that failed has left running. */
@@ -69,10 +67,10 @@ export async function launchDesktop(root: string, options: LaunchOptions = {}): 
   const runtime = resolveRuntime();
   const seen: string[] = [];
   const provoked: RegExp[] = [];
-  const app = await launchAttached(root, {
+  const app = await launchAttached({
     executablePath: runtime.executable,
     args: [...runtime.args, '--home', root, ...(options.args ?? [])],
-    env: { ...environment(), ...runtime.env, ...options.env },
+    env: { ...environment(), ...runtime.env, IRIS_WAIT_FOR_DRIVER: '1', ...options.env },
     // Playwright turns the sandbox off unless told; it is what this is tested with.
     chromiumSandbox: !runtime.args.includes('--no-sandbox'),
     timeout: 25_000,
