@@ -6,6 +6,7 @@ import { useShortcuts } from '../components/shortcuts.js';
 import { useDesktopCommands } from '../state/desktop-context.js';
 import { budgets } from '../strings/budgets.js';
 import { common } from '../strings/common.js';
+import { queue } from '../strings/queue.js';
 import { ClosingQuestion } from './closing-question.js';
 import { ConnectionBanner } from './connection-banner.js';
 import { CrashBoundary } from './crash-boundary.js';
@@ -19,6 +20,7 @@ import {
   navigate,
   newJobRoute,
   overviewRoute,
+  queueRoute,
   routeHash,
   useRoute,
 } from './router.js';
@@ -61,6 +63,13 @@ export function Frame() {
       label: common.keyOverview,
       run: () => {
         navigate(overviewRoute);
+      },
+    },
+    {
+      keys: 'g q',
+      label: queue.keyQueue,
+      run: () => {
+        navigate(queueRoute);
       },
     },
     {

@@ -5,11 +5,12 @@ import type { Route } from './router.js';
 const jobPage = latePage(async () => (await import('../pages/job/job-page.js')).JobPage);
 const newJobPage = latePage(async () => (await import('../pages/new-job/new-job-page.js')).NewJobPage);
 const overviewPage = latePage(async () => (await import('../pages/overview/overview-page.js')).OverviewPage);
+const queuePage = latePage(async () => (await import('../pages/queue/queue-page.js')).QueuePage);
 const budgetsPage = latePage(async () => (await import('../pages/budgets/budgets-page.js')).BudgetsPage);
 
 /** Fetches the code of the pages that the first script leaves out. */
 export function preparePages(): void {
-  for (const page of [overviewPage, jobPage, newJobPage, budgetsPage]) page.prepare();
+  for (const page of [overviewPage, jobPage, newJobPage, queuePage, budgetsPage]) page.prepare();
 }
 
 export function Pages({ route }: { readonly route: Route }) {
@@ -18,6 +19,8 @@ export function Pages({ route }: { readonly route: Route }) {
       return <overviewPage.Page />;
     case 'jobs':
       return <JobsPage query={route.query} />;
+    case 'queue':
+      return <queuePage.Page />;
     case 'budgets':
       return <budgetsPage.Page />;
     case 'new':

@@ -9,7 +9,16 @@ import { useStore } from '../state/use-store.js';
 import { budgets } from '../strings/budgets.js';
 import { common } from '../strings/common.js';
 import { jobs as jobWords } from '../strings/jobs.js';
-import { budgetsRoute, jobsRoute, navigate, newJobRoute, overviewRoute, useRoute } from './router.js';
+import { queue } from '../strings/queue.js';
+import {
+  budgetsRoute,
+  jobsRoute,
+  navigate,
+  newJobRoute,
+  overviewRoute,
+  queueRoute,
+  useRoute,
+} from './router.js';
 
 export interface PaletteAction {
   readonly label: string;
@@ -132,6 +141,15 @@ export function usePaletteActions(onHelp: () => void): {
         keys: 'g j',
         run: () => {
           navigate(jobsRoute());
+        },
+      },
+      {
+        label: common.goTo(queue.title),
+        icon: 'queue',
+        keys: 'g q',
+        also: queue.also,
+        run: () => {
+          navigate(queueRoute);
         },
       },
       {

@@ -6,8 +6,9 @@ import { Icon, type IconName } from '../components/icon.js';
 import { useHostStatus } from '../state/desktop-context.js';
 import { budgets } from '../strings/budgets.js';
 import { common } from '../strings/common.js';
+import { queue } from '../strings/queue.js';
 import styles from './rail.module.css';
-import { budgetsRoute, jobsRoute, overviewRoute, routeHash, type Route } from './router.js';
+import { budgetsRoute, jobsRoute, overviewRoute, queueRoute, routeHash, type Route } from './router.js';
 
 interface RailEntry {
   readonly page: Route['page'];
@@ -19,6 +20,7 @@ interface RailEntry {
 const entries: readonly RailEntry[] = [
   { page: 'overview', word: common.overview, icon: 'overview', route: () => overviewRoute },
   { page: 'jobs', word: common.jobs, icon: 'list', route: jobsRoute },
+  { page: 'queue', word: queue.title, icon: 'queue', route: () => queueRoute },
   { page: 'budgets', word: budgets.title, icon: 'budget', route: () => budgetsRoute },
 ];
 

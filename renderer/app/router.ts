@@ -1,6 +1,6 @@
 /**
  * Routes live in the address' hash, so back, forward and reload work and a view can be kept as text:
- * #/overview, #/jobs?..., #/budgets, #/new?from=ID&mode=edit, #/job/<encoded id>?tab=...
+ * #/overview, #/jobs?..., #/queue, #/budgets, #/new?from=ID&mode=edit, #/job/<encoded id>?tab=...
  */
 import { useSyncExternalStore } from 'react';
 
@@ -8,6 +8,7 @@ export type NewJobMode = 'edit' | 'template';
 
 export type Route =
   | { readonly page: 'overview' }
+  | { readonly page: 'queue' }
   | { readonly page: 'budgets' }
   | { readonly page: 'jobs'; readonly query: string }
   | { readonly page: 'new'; readonly from: string | null; readonly mode: NewJobMode | null }
@@ -23,6 +24,7 @@ export function parseRoute(hash: string): Route {
   const query = mark === -1 ? '' : text.slice(mark + 1);
   const parameters = new URLSearchParams(query);
   if (path === '/overview') return { page: 'overview' };
+  if (path === '/queue') return { page: 'queue' };
   if (path === '/budgets') return { page: 'budgets' };
   if (path === '/new') {
     const mode = parameters.get('mode');
@@ -48,6 +50,8 @@ export function routeHash(route: Route): string {
   switch (route.page) {
     case 'overview':
       return '#/overview';
+    case 'queue':
+      return '#/queue';
     case 'budgets':
       return '#/budgets';
     case 'jobs':
@@ -68,6 +72,7 @@ export function routeHash(route: Route): string {
 
 export const jobsRoute = (): Route => ({ page: 'jobs', query: lastJobsQuery });
 export const overviewRoute: Route = { page: 'overview' };
+export const queueRoute: Route = { page: 'queue' };
 export const budgetsRoute: Route = { page: 'budgets' };
 export const newJobRoute = (from: string | null = null, mode: NewJobMode | null = null): Route => ({
   page: 'new',

@@ -48,6 +48,12 @@ export const iconShapes = {
   budget: [['path', { d: 'M3.4 12.5a5.75 5.75 0 1 1 9.2 0M8 9.5 10.5 6M8 9.5h.01' }]],
   list: [['path', { d: 'M5.5 4h8M5.5 8h8M5.5 12h8M2.5 4h.01M2.5 8h.01M2.5 12h.01' }]],
   plus: [['path', { d: 'M8 3v10M3 8h10' }]],
+  minus: [['path', { d: 'M3 8h10' }]],
+  hold: [['path', { d: 'M5.5 3.5v9M10.5 3.5v9' }]],
+  release: [['path', { d: 'M5 3.25v9.5L12.5 8z' }]],
+  queue: [['path', { d: 'M2.5 4h7M2.5 8h11M2.5 12h5M12 2.5v3M10 10.5v3' }]],
+  'to-front': [['path', { d: 'M3 2.75h10M8 13.5V6M4.75 9.25 8 6l3.25 3.25' }]],
+  'to-back': [['path', { d: 'M3 13.25h10M8 2.5V10M4.75 6.75 8 10l3.25-3.25' }]],
   search: [
     ['circle', { cx: '7', cy: '7', r: '4.25' }],
     ['path', { d: 'm10.25 10.25 3.25 3.25' }],

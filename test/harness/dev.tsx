@@ -7,6 +7,7 @@ import { refusal } from '../../core/contract/errors.js';
 import { isTerminalJobState } from '../../core/contract/states.js';
 import { fakeAttemptUid, fakeCauses, fakeUser } from './fake-data.js';
 import { FakeHost } from './fake-host.js';
+import { fillFakeLab } from './fake-queue.js';
 
 const parameters = new URLSearchParams(window.location.search);
 const theme = parameters.get('theme');
@@ -15,6 +16,9 @@ const host = new FakeHost({
   settings: { theme: theme === 'dark' || theme === 'light' ? theme : 'system' },
   machine: parameters.get('gpus') === '0' ? { gpus: [], gpuNote: 'No nvidia-smi on this machine.' } : {},
 });
+const lab = parameters.get('lab');
+if (lab === 'few') fillFakeLab(host, { waiting: 9, running: 5, ended: 12, machines: 1 });
+if (lab === 'many') fillFakeLab(host, { waiting: 2000, running: 300, ended: 1500, machines: 12 });
 host.hold();
 setTimeout(
   () => {

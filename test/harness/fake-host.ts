@@ -29,7 +29,7 @@ import type {
 } from '../../core/contract/views.js';
 import { fakeBudgets } from './fake-budgets.js';
 import { fakeChildren, fakeJobs, fakeMachine, fakeTasks, fakeUser } from './fake-data.js';
-import { fakeQueue } from './fake-queue.js';
+import { fakeQueue, fakeQueueState } from './fake-queue.js';
 import { joined, overviewOf, runMethod } from './fake-handlers.js';
 
 export interface FakeHostOptions {
@@ -67,6 +67,7 @@ export class FakeHost {
   readonly logs = new Map<string, FakeLog>();
   readonly inbox: InboxItem[] = [];
   readonly budgets = fakeBudgets();
+  readonly queue = fakeQueueState();
   /** Every call that arrived, in order. */
   readonly calls: { readonly method: MethodName; readonly params: unknown }[] = [];
   readonly savedLogs: string[] = [];
@@ -160,6 +161,7 @@ export class FakeHost {
       return row === undefined ? null : { summary: row, tasks: this.tasksOf(row.id) };
     });
     this.tell('overview', () => overviewOf(this));
+    this.tell('queue', () => fakeQueue(this));
   }
 
   publishOverview(): void {
@@ -369,7 +371,7 @@ export class FakeHost {
       case 'budgets':
         return { budgets: this.budgets.rows };
       case 'queue':
-        return fakeQueue(this.jobs.values());
+        return fakeQueue(this);
       case 'inbox':
         return { unread: this.unread() };
       case 'status':
