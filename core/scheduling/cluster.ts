@@ -111,6 +111,21 @@ export class Cluster {
     return this.jobStates.get(jobId);
   }
 
+  /** Everything in it, put into one that knows nothing yet. */
+  copyInto(other: Cluster): void {
+    other.setCapabilities(this.capabilities);
+    other.setWorkers(this.table.workers);
+    other.setBudgets(this.budgets, this.defaultLimit);
+    for (const [id, state] of this.jobStates) other.noteJobState(id, state);
+    for (const { job, indexes } of this.queue.jobs.values()) {
+      other.putJob(job);
+      for (const index of indexes) other.addTask(job.id, index);
+    }
+    for (const claim of this.holdings.allClaims()) other.putClaim(claim);
+    for (const { attempt } of this.holdings.held.values()) other.putAttempt(attempt);
+    other.setReservations(this.reservations);
+  }
+
   allJobStates(): [string, JobState][] {
     return [...this.jobStates].sort(([left], [right]) => (left < right ? -1 : 1));
   }

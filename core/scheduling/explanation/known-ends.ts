@@ -1,0 +1,105 @@
+/** When there will be room by the time limits of what runs, nobody evicted and nobody else placed first. */
+import type { Held } from '../holdings.js';
+import type { JobEntry } from '../queue.js';
+import { isCandidate, type Shape } from '../shape.js';
+import type { ExplainContext } from './room-reason.js';
+import { Offers } from './offers.js';
+
+interface Room {
+  readonly workerId: string;
+  /** Of the last that has to end. */
+  readonly jobId: string;
+  readonly endMs: number;
+}
+
+/** For one task, or for all members of a gang in one group; null when no known ends make it. */
+export function earliestRoom(context: ExplainContext, entry: JobEntry): Room | null {
+  const { cluster, nowMs } = context;
+  const { table, holdings } = cluster;
+  const { shape, job } = entry;
+  const size = job.gangBy === null ? 1 : Math.max(1, entry.indexes.length);
+  const heldOn = new Map<number, Held[]>();
+  for (const held of holdings.held.values()) {
+    if (held.worker < 0 || !isCandidate(shape, held.worker)) continue;
+    const list = heldOn.get(held.worker);
+    if (list === undefined) heldOn.set(held.worker, [held]);
+    else list.push(held);
+  }
+  let best: Room | null = null;
+  for (const machines of table.groups(job.gangBy ?? 'worker').members) {
+    const ends = Array.from(machines)
+      .flatMap((worker) => heldOn.get(worker) ?? [])
+      .flatMap((held) => {
+        const endMs = endOf(held, nowMs);
+        return endMs === null ? [] : [{ held, endMs }];
+      })
+      .sort(
+        (left, right) =>
+          left.endMs - right.endMs || (left.held.attempt.uid < right.held.attempt.uid ? -1 : 1),
+      );
+    const room = new GrowingRoom(context, shape, machines);
+    for (const { held, endMs } of ends) {
+      if (best !== null && endMs >= best.endMs) break;
+      if (room.without(held) < size) continue;
+      best = { workerId: held.attempt.workerId, jobId: held.attempt.jobId, endMs };
+      break;
+    }
+  }
+  return best;
+}
+
+/** By its time limit; null when it has none. */
+function endOf({ attempt }: Held, nowMs: number): number | null {
+  if (attempt.limitMs === null) return null;
+  return Math.max(nowMs, (attempt.startedAtMs ?? nowMs) + attempt.limitMs);
+}
+
+/** Tasks of a shape that some machines hold while one after another leaves them. */
+class GrowingRoom {
+  private readonly free = new Map<number, { cpu: number; memory: number; cards: number; room: number }>();
+  private total = 0;
+
+  constructor(
+    private readonly context: ExplainContext,
+    private readonly shape: Shape,
+    machines: Iterable<number>,
+  ) {
+    const offers = new Offers(context.cluster, context.placed);
+    for (const worker of machines) {
+      if (!isCandidate(shape, worker)) continue;
+      const free = {
+        cpu: offers.cpu(worker),
+        memory: offers.memory(worker),
+        cards: offers.cards(worker, shape.row),
+        room: 0,
+      };
+      free.room = this.roomOf(free);
+      this.total += free.room;
+      this.free.set(worker, free);
+    }
+  }
+
+  without({ attempt, worker, devices }: Held): number {
+    const free = this.free.get(worker);
+    if (free === undefined) return this.total;
+    const { table } = this.context.cluster;
+    free.cpu += attempt.cpuMillicores;
+    free.memory += attempt.memoryBytes;
+    for (const at of devices)
+      if (table.deviceOk[at] === 1 && (this.shape.row === 0 || table.deviceRow[at] === this.shape.row))
+        free.cards += 1;
+    this.total -= free.room;
+    free.room = this.roomOf(free);
+    this.total += free.room;
+    return this.total;
+  }
+
+  private roomOf({ cpu, memory, cards }: { cpu: number; memory: number; cards: number }): number {
+    const { shape } = this;
+    let room = 10_000;
+    if (shape.cpu > 0) room = Math.min(room, Math.floor(cpu / shape.cpu));
+    if (shape.memory > 0) room = Math.min(room, Math.floor(memory / shape.memory));
+    if (shape.gpus > 0) room = Math.min(room, Math.floor(cards / shape.gpus));
+    return room;
+  }
+}

@@ -1,0 +1,138 @@
+/** The structured reasons of a waiting task, from what the phases of the decision used: what keeps it waiting first. */
+import type { WaitReason } from '../../contract/explanation.js';
+import { isTerminalJobState } from '../../contract/states.js';
+import type { WaitCode } from '../decision.js';
+import { gateOf } from '../gates.js';
+import type { JobEntry } from '../queue.js';
+import { bandOf, positionReason } from './place-in-queue.js';
+import { roomReason, type ExplainContext } from './room-reason.js';
+
+/** Of the task with that index, which waits or has a provisional place. */
+export function reasonsOf(context: ExplainContext, entry: JobEntry, index: number): WaitReason[] {
+  const claim = entry.claims.find((each) => each.index === index);
+  if (claim !== undefined) return [victimReason(context, claim.workerId)];
+  const code = codeOf(context, entry);
+  const main = reasonOf(context, entry, code);
+  const demoted = demotedReason(entry);
+  const reasons = [main];
+  if (code === 'reserved') reasons.push(roomReason(context, entry));
+  if (demoted !== null) reasons.push(demoted);
+  if (code === 'capacity' || code === 'reserved' || code === 'pass-cap') {
+    const position = positionReason(context, entry);
+    if (position !== null) reasons.push(position);
+  }
+  return reasons;
+}
+
+/** Only what keeps it waiting. */
+export function mainReason(context: ExplainContext, entry: JobEntry, index: number): WaitReason {
+  const claim = entry.claims.find((each) => each.index === index);
+  if (claim !== undefined) return victimReason(context, claim.workerId);
+  return reasonOf(context, entry, codeOf(context, entry));
+}
+
+/** As the last decision had it; by the gates alone while none has looked at the job. */
+function codeOf({ cluster, decision, nowMs }: ExplainContext, { job }: JobEntry): WaitCode {
+  const decided = decision?.waiting.find(({ jobId }) => jobId === job.id)?.code;
+  return decided ?? gateOf(job, nowMs, (id) => cluster.jobState(id)) ?? 'capacity';
+}
+
+function reasonOf(context: ExplainContext, entry: JobEntry, code: WaitCode): WaitReason {
+  const { job } = entry;
+  const { cluster, decision } = context;
+  switch (code) {
+    case 'held':
+      return { kind: 'hold' };
+    case 'not-before':
+      return { kind: 'not-before', atMs: job.startNotBeforeMs ?? context.nowMs };
+    case 'dependency':
+      return {
+        kind: 'dependency',
+        jobs: job.dependencies
+          .map(({ jobId, on }) => ({ jobId, on, state: cluster.jobState(jobId) ?? null }))
+          .filter(({ state }) => state !== null && !isTerminalJobState(state)),
+      };
+    case 'blocked':
+      return { kind: 'backend', ...(job.blocked ?? { code: 'UNKNOWN', message: 'It may not start now.' }) };
+    case 'quota':
+      return quotaReason(entry);
+    case 'job-cap': {
+      const most = job.maxActive ?? context.rules.maxPerJob ?? 0;
+      return { kind: 'job-cap', active: cluster.holdings.active.get(job.id) ?? 0, most };
+    }
+    case 'pass-cap':
+      return { kind: 'turn', workerId: null };
+    case 'reserved': {
+      const kept = decision?.reservations.find(({ jobId }) => jobId === job.id);
+      return { kind: 'reserved', workerIds: [...(kept?.workerIds ?? [])], startMs: kept?.startMs ?? null };
+    }
+    case 'leaving':
+      return leavingReason(context, entry);
+    case 'impossible':
+    case 'capacity':
+      return roomReason(context, entry);
+  }
+}
+
+function demotedReason(entry: JobEntry): WaitReason | null {
+  const { job, user } = entry;
+  const effective = bandOf(entry);
+  if (effective === job.band) return null;
+  return {
+    kind: 'demoted',
+    user: user.id,
+    asked: job.band,
+    effective,
+    spend: user.spend,
+    limit: user.budget.limit,
+  };
+}
+
+function quotaReason({ job, user, indexes }: JobEntry): WaitReason {
+  const { quota } = user.budget;
+  const tasks = job.gangBy === null ? 1 : indexes.length;
+  const all = [
+    { resource: 'tasks', used: user.tasks, asked: tasks, quota: quota?.tasks ?? null },
+    {
+      resource: 'cpu',
+      used: user.cpu,
+      asked: tasks * job.cpuMillicores,
+      quota: quota?.cpuMillicores ?? null,
+    },
+    {
+      resource: 'memory',
+      used: user.memory,
+      asked: tasks * job.memoryBytes,
+      quota: quota?.memoryBytes ?? null,
+    },
+    { resource: 'gpu', used: user.gpus, asked: tasks * job.gpuCount, quota: quota?.gpuCount ?? null },
+  ] as const;
+  const parts = all.flatMap(({ resource, used, asked, quota: most }) =>
+    most !== null && used + asked > most ? [{ resource, used, asked, quota: most }] : [],
+  );
+  return { kind: 'quota', user: user.id, parts };
+}
+
+/** Everything on its way out of the machine. */
+function victimReason({ cluster, deadlineOf }: ExplainContext, workerId: string): WaitReason {
+  const attempts = [...cluster.holdings.held.values()]
+    .map(({ attempt }) => attempt)
+    .filter(
+      (attempt) => attempt.workerId === workerId && (attempt.leaving !== 'no' || attempt.state === 'ENDING'),
+    )
+    .map(({ uid, taskId }) => ({ uid, taskId }))
+    .sort((left, right) => (left.taskId < right.taskId ? -1 : 1));
+  const deadlines = attempts.map(({ uid }) => deadlineOf?.(uid) ?? null);
+  const known = deadlines.filter((ms) => ms !== null);
+  const untilMs = known.length === deadlines.length && known.length > 0 ? Math.max(...known) : null;
+  return { kind: 'victim', workerId, attempts, untilMs };
+}
+
+/** It will take what is leaving a machine; which one, the next decision says. */
+function leavingReason(context: ExplainContext, entry: JobEntry): WaitReason {
+  const { cluster } = context;
+  const leaving = [...cluster.holdings.held.values()].find(
+    ({ attempt, worker }) => worker >= 0 && (attempt.leaving !== 'no' || attempt.state === 'ENDING'),
+  );
+  return leaving === undefined ? roomReason(context, entry) : victimReason(context, leaving.attempt.workerId);
+}
