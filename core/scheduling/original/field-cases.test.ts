@@ -73,6 +73,33 @@ describe.each(['original', 'ours'] as const)('rules %s', (policy) => {
     expect(world.decide().placed[0]?.band).toBe('INTERACTIVE');
   });
 
+  // A cluster that places by itself is one large machine here: it is fed by the same order as machines we place on.
+  test.each([
+    ['four machines', ['w1', 'w2', 'w3', 'w4'], 1, ['/eve/p/0', '/bob/i/0', '/bob/b/0', '/ann/i/0']],
+    ['one cluster', ['all'], 4, ['/eve/p/0', '/bob/i/0', '/bob/b/0', '/ann/i/0']],
+    ['two machines', ['w1', 'w2'], 1, ['/eve/p/0', '/bob/i/0']],
+    ['one cluster with room for two', ['all'], 2, ['/eve/p/0', '/bob/i/0']],
+  ] as const)(
+    '6: bands, budgets and turns order the work of every backend (7726): %s',
+    (_, ids, cpus, order) => {
+      const world = new TestCluster(
+        ids.map((id) => worker(id, { cpuMillicores: 1000 * cpus })),
+        policy,
+      );
+      world.cluster.setBudgets([], 100);
+      // Beyond her limit: what she asks for as INTERACTIVE is BATCH.
+      world.run('/ann/spends', 'elsewhere', { cpu: 0, memoryBytes: 200 * gib });
+      world.submit('/ann/i');
+      world.submit('/bob/b', { band: 'BATCH' });
+      world.submit('/bob/i');
+      world.submit('/eve/p', { band: 'PRODUCTION' });
+      const { placed } = world.decide();
+      expect(placed.map(({ taskId }) => taskId)).toEqual(order);
+      const ann = placed.find(({ taskId }) => taskId === '/ann/i/0');
+      expect(ann?.band ?? 'BATCH').toBe('BATCH');
+    },
+  );
+
   test('8: two gangs never land on the same hosts (5470)', () => {
     const world = new TestCluster(['h1', 'h2', 'h3'].map(host), policy);
     for (const name of ['a', 'b']) world.submit(`/ann/${name}`, { tasks: 2, gangBy: 'slice', gpuCount: 8 });
