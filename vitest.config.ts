@@ -18,10 +18,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: node,
-          exclude: [
-            'test/{e2e,bench,accept,store,contract,backends,faults,cluster,load}/**',
-            'node_modules/**',
-          ],
+          exclude: ['test/{e2e,accept,store,contract,backends,faults,cluster,load}/**', 'node_modules/**'],
         },
       },
       {
