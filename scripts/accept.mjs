@@ -1,14 +1,20 @@
 /**
  * `npm run accept -- NAME`: runs a list of commands as a person would type them, prints each with what it really printed, and checks
- * what stands behind it. `first-job` is the list without its long lines; `first-job:bench` and `first-job:test` are those. The last line
- * is `N passed, N failed, N skipped`.
+ * what stands behind it. `first-job` is a list without its long lines; `first-job:bench` and `first-job:test` are those; `scheduling` is
+ * another. The last line is `N passed, N failed, N skipped`.
  */
 import { firstJob, firstJobBench, firstJobTest } from './accept/first-job.mjs';
+import { scheduling } from './accept/scheduling.mjs';
 import { runCases } from './accept/cases.mjs';
 import { fail, prepare } from './prepare/index.mjs';
 
 /** @type {Readonly<Record<string, readonly import('./accept/cases.mjs').Case[]>>} */
-const lists = { 'first-job': firstJob, 'first-job:bench': firstJobBench, 'first-job:test': firstJobTest };
+const lists = {
+  'first-job': firstJob,
+  scheduling,
+  'first-job:bench': firstJobBench,
+  'first-job:test': firstJobTest,
+};
 
 const args = process.argv.slice(2);
 const only = args.find((word) => word.startsWith('--only='))?.slice('--only='.length);

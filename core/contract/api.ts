@@ -15,6 +15,7 @@ import {
 } from './views.js';
 import { budgetChangeSchema, budgetViewSchema } from './budgets.js';
 import { fieldErrorSchema, refusalSchema } from './errors.js';
+import { dryRunSchema, explanationSchema } from './explanation.js';
 import { jobChangeSchema, laneItemSchema, queueViewSchema } from './queue.js';
 import { jobStateSchema } from './states.js';
 import type { JobRequest, JobSpec } from './job-request.js';
@@ -100,6 +101,8 @@ export const methods = {
       /** One sentence: starts now on ..., waits because ..., or can never run because ... */
       verdict: z.enum(['STARTS_NOW', 'WAITS', 'NEVER', 'INVALID']),
       message: z.string(),
+      /** Where it would go, what it would evict, why it would wait; null when it is invalid or can never run. */
+      dryRun: dryRunSchema.nullable(),
       /** The equivalent irisctl command line; empty when invalid. */
       commandLine: z.string(),
     }),
@@ -131,6 +134,11 @@ export const methods = {
   'job.change': {
     params: z.strictObject({ requestId, jobIds: z.array(jobId).min(1).max(10_000), change: jobChangeSchema }),
     result: z.strictObject({ results: z.array(targetResultSchema) }),
+  },
+  /** Why a live job waits; null when it does not. The expected start may be some seconds old, as it says. */
+  'job.explain': {
+    params: z.strictObject({ jobId }),
+    result: z.strictObject({ explanation: explanationSchema.nullable() }),
   },
   'queue.get': { params: z.strictObject({}), result: queueViewSchema },
   /** What ran since then and is over, newest end first, at most `limit`. */
@@ -226,6 +234,11 @@ export const methods = {
     /** Marks these, or all when absent, as read. */
     params: z.strictObject({ ids: z.array(z.number().int()).optional() }),
     result: z.strictObject({ unread: z.number().int() }),
+  },
+  /** Writes each round to a file from now on, or ends that. The file; null when it is off. Only who administers the cluster may. */
+  'debug.record': {
+    params: z.strictObject({ on: z.boolean() }),
+    result: z.strictObject({ path: z.string().nullable() }),
   },
   /** Ends this host; attempts go on, what waits stays waiting until a host runs again. */
   shutdown: { params: z.strictObject({ reason: z.string().max(200) }), result: z.strictObject({}) },

@@ -9,9 +9,15 @@ export interface RunOptions {
   readonly noWait: boolean;
   /** Stop the job when the command line is interrupted. */
   readonly terminateOnExit: boolean;
+  /** Tell what would become of it; submit nothing. */
+  readonly dryRun: boolean;
 }
 
-export const defaultRunOptions: RunOptions = { noWait: false, terminateOnExit: true };
+export const defaultRunOptions: RunOptions = {
+  noWait: false,
+  terminateOnExit: true,
+  dryRun: false,
+};
 
 /** What a flag adds: fields of the request, options, or a field error. */
 export interface FlagEffect {

@@ -229,6 +229,9 @@ export const runFlags: readonly RunFlag[] = [
     grace,
   })),
   switchFlag('--no-wait', 'return after submission', () => ({ options: { noWait: true } })),
+  switchFlag('--dry-run', 'tell whether and where it would start; submit nothing', () => ({
+    options: { dryRun: true },
+  })),
   switchFlag('--terminate-on-exit', 'stop the job on Ctrl-C (default)', () => ({
     options: { terminateOnExit: true },
   })),

@@ -106,6 +106,18 @@ export class ClusterFeed {
     }
   }
 
+  /** A job that is not submitted yet, as a trial of the scheduler takes it; what it waits for is known meanwhile. */
+  withTrial<Seen>(job: Job, look: (queued: QueuedJob) => Seen): Seen {
+    const queued = this.queuedJob(job);
+    const unknown = queued.dependencies.filter(({ jobId }) => !this.dependents.has(jobId));
+    for (const { jobId } of unknown) this.cluster.noteJobState(jobId, this.state.findJob(jobId)?.state);
+    try {
+      return look(queued);
+    } finally {
+      for (const { jobId } of unknown) this.cluster.noteJobState(jobId, undefined);
+    }
+  }
+
   /** A run of the same name may have waited for that. */
   private attemptGone(attempt: Attempt, touched: Map<string, Set<Task> | null>): void {
     this.noteWaitingSince(attempt.jobId, attempt.finishedAtMs ?? 0);

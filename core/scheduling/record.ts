@@ -54,7 +54,7 @@ export class RoundEncoder {
     const { workers, budgets, jobs, claims, attempts, jobStates, ...rest } = input;
     const lists: Partial<Record<ListName, ListChange>> = {};
     const note = <Name extends ListName>(name: Name, items: RoundInput[Name], key: (typeof keys)[Name]) => {
-      const change = this.change(name, items as readonly unknown[], key as (item: unknown) => string);
+      const change = this.change(name, items, key as (item: unknown) => string);
       if (change.put.length + change.gone.length > 0) lists[name] = change;
     };
     note('workers', workers, keys.workers);

@@ -6,6 +6,8 @@ export const exitCodes = {
   ok: 0,
   /** The host answers, but not as hoped: `status` finds no host. */
   notRunning: 1,
+  /** A recorded round comes out differently. */
+  differs: 1,
   timeLimit: 124,
   /** irisctl or the controller refused, or the job never ran the command. */
   refused: 125,

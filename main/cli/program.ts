@@ -3,6 +3,10 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import { appVersion } from '../version.js';
 import { addBudgetCommands } from './commands/budget.js';
+import { addChangeCommands } from './commands/change.js';
+import { addDebugCommands } from './commands/debug.js';
+import { explainCommand } from './commands/explain.js';
+import { queueCommand } from './commands/queue.js';
 import { listCommand, type ListOptions } from './commands/list.js';
 import { machineListCommand, shutdownCommand, statusCommand } from './commands/host.js';
 import { logsCommand, type LogsOptions } from './commands/logs.js';
@@ -80,6 +84,11 @@ function createProgram(context: Context, act: Act, print: (text: string) => void
     .command('list')
     .description('list machines with what is free on them')
     .action(act(() => machineListCommand(context)));
+  program
+    .command('queue')
+    .description('list what waits, band by band, in the order it would start')
+    .action(act(() => queueCommand(context)));
+  addDebugCommands(program, context, act);
   addBudgetCommands(program, context, act);
   // As the original's users type it.
   addBudgetCommands(program.command('user', { hidden: true }), context, act);
@@ -117,6 +126,10 @@ function addJobCommands(job: Command, context: Context, act: Act): void {
     .description('show a job, its tasks and attempts')
     .action((id: string) => act(() => showCommand(context, id))());
   job
+    .command('explain <ID>')
+    .description('tell why a job waits, what would make it start, and when it may')
+    .action((id: string) => act(() => explainCommand(context, id))());
+  job
     .command('logs <ID>')
     .description(
       'print what a job, a task (ID/INDEX) or an attempt (ID/INDEX:NUMBER) printed, standard error on standard error',
@@ -148,6 +161,7 @@ function addJobCommands(job: Command, context: Context, act: Act): void {
     .description('run finished jobs again, under a new name; prints the new ids')
     .option('--stdin', 'read ids from standard input, one a line')
     .action((ids: string[], options: TargetOptions) => act(() => retryCommand(context, ids, options))());
+  addChangeCommands(job, context, act);
   job
     .command('wait [IDS...]')
     .description('wait until jobs have ended; exit code of the first that failed')

@@ -2,8 +2,9 @@
  * The controller: takes commands and observations, lets core decide over the state in memory, commits what changed in one
  * transaction, and only then performs the effects. Rounds are started by events and by one timer for the next deadline.
  */
+import path from 'node:path';
 import type { BudgetChange } from '../../core/contract/budgets.js';
-import { RefusalError, refusal, type FieldError, type Refusal } from '../../core/contract/errors.js';
+import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
 import type { Counts } from '../../core/contract/views.js';
 import type { Attempt, ChangeSet } from '../../core/model/entities.js';
@@ -20,8 +21,10 @@ import { GuardedBackend, usualPatience, type BackendPatience } from './guarded-b
 import { LiveViews } from './live-views.js';
 import { Placement } from './placement.js';
 import { decideBatch, randomText, type Command, type RandomText, type TargetResult } from './round.js';
+import { RoundRecorder } from './round-recorder.js';
 import { PortRange } from './ports.js';
-import { feasible, infeasibleMessage, judge, missingMessage } from './feasibility.js';
+import { Explanations, type Submitter } from './explanations.js';
+import { feasible, forecast, judge, type Forecast } from './feasibility.js';
 import { storageReason } from './refusals.js';
 import { publishChanges } from './publish-changes.js';
 import { LaunchPlans } from './launch-plans.js';
@@ -69,6 +72,9 @@ export class Controller {
   readonly views: LiveViews;
   /** The backend behind what bounds its calls: all others shall use it by this too. */
   readonly backend: GuardedBackend;
+  readonly explanations: Explanations;
+  /** Writes rounds down while it is on. */
+  readonly recorder: RoundRecorder;
   private readonly launches: LaunchPlans;
   private readonly backendId: string;
   private readonly random: RandomText;
@@ -84,10 +90,8 @@ export class Controller {
   constructor(private readonly parts: ControllerParts) {
     this.state = stateOver(parts.store);
     this.placement = new Placement(this.state);
-    this.views = new LiveViews(
-      () => this.state,
-      (taskId) => this.placement.causeOf(taskId),
-    );
+    const causeOf = (taskId: string) => this.placement.causeOf(taskId);
+    this.views = new LiveViews(() => this.state, causeOf);
     this.backend = new GuardedBackend(parts.backend, {
       logger: parts.logger,
       monotonicMs: parts.monotonicMs,
@@ -97,6 +101,9 @@ export class Controller {
     this.backendId = this.backend.describe().id;
     this.random = randomText(parts.random);
     this.timer = new RoundTimer({ ...parts, due: () => this.markDirty() });
+    const state = () => this.state;
+    this.explanations = new Explanations({ ...parts, state, placement: () => this.placement });
+    this.recorder = new RoundRecorder(path.join(parts.homeRoot, 'rounds'), parts);
     this.launches = new LaunchPlans(() => this.state, parts);
   }
 
@@ -136,6 +143,7 @@ export class Controller {
     this.runRound();
     this.stopped = true;
     this.timer.stop();
+    void this.recorder.stop();
     for (const waiting of this.commands.splice(0)) {
       waiting.reject(
         new RefusalError(
@@ -184,12 +192,8 @@ export class Controller {
   }
 
   /** Whether it could start now, must wait, or can never run; from the same data a round decides on. */
-  check(spec: JobSpec): { fields: FieldError[]; verdict: 'STARTS_NOW' | 'WAITS' | 'NEVER'; message: string } {
-    const { spec: resolved, refused, missingGpus } = judge(spec, this.workers);
-    if (refused.length > 0)
-      return { fields: [...refused], verdict: 'NEVER', message: infeasibleMessage(refused) };
-    if (missingGpus !== null) return { fields: [], verdict: 'WAITS', message: missingMessage(missingGpus) };
-    return { fields: [], ...this.views.forecast(resolved, this.workers) };
+  check(spec: JobSpec, submitter: Submitter): Forecast {
+    return forecast(judge(spec, this.workers), (resolved) => this.explanations.dryRun(resolved, submitter));
   }
 
   unfinishedAttempts(): Iterable<Attempt> {
@@ -260,6 +264,7 @@ export class Controller {
       backendId: this.backendId,
       random: this.random,
       ports: this.ports,
+      record: this.recorder.isOn ? (round) => this.recorder.note(round) : null,
       moved: (taskId, why) =>
         this.parts.logger.warn('An assignment was dropped: the state had moved on', { taskId, why }),
     });

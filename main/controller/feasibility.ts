@@ -1,5 +1,6 @@
 /** What is refused because no machine could ever run it, and what may wait for machines to change. */
 import { RefusalError, refusal, type FieldError } from '../../core/contract/errors.js';
+import type { DryRun } from '../../core/contract/explanation.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
 import { infeasibleFields, resolveGpu, type WorkerTotals } from '../../core/scheduling/feasible.js';
 
@@ -38,4 +39,23 @@ export function infeasibleMessage(fields: readonly FieldError[]): string {
 
 export function missingMessage({ value, expected }: FieldError): string {
   return `No machine has ${value} now (there is ${expected}): it waits until one does.`;
+}
+
+export interface Forecast {
+  readonly fields: FieldError[];
+  readonly verdict: 'STARTS_NOW' | 'WAITS' | 'NEVER';
+  readonly message: string;
+  readonly dryRun: DryRun | null;
+}
+
+/** What a check says. Only what is refused, and what its own deadline or a dependency forbids, is for ever: machines may change. */
+export function forecast(judged: Feasibility, tryOut: (spec: JobSpec) => DryRun): Forecast {
+  const { spec, refused, missingGpus } = judged;
+  if (refused.length > 0)
+    return { fields: [...refused], verdict: 'NEVER', message: infeasibleMessage(refused), dryRun: null };
+  const dryRun = tryOut(spec);
+  const message = missingGpus === null ? dryRun.message : missingMessage(missingGpus);
+  const never = dryRun.verdict === 'NEVER' && dryRun.explanation === null;
+  const verdict = never ? 'NEVER' : dryRun.verdict === 'STARTS_NOW' ? 'STARTS_NOW' : 'WAITS';
+  return { fields: [], verdict, message, dryRun };
 }

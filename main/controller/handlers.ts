@@ -82,6 +82,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
           verdict: 'INVALID',
           message: parsed.refusal.message,
           commandLine: '',
+          dryRun: null,
         };
       }
       const spec = parsed.value;
@@ -91,9 +92,9 @@ export function createHandlers(parts: HandlerParts): Handlers {
       const band = checkSubmittedBand(controller.memory, spec, parent ?? null, submission);
       if (!band.ok) {
         const { fields, message } = band.refusal;
-        return { fields, verdict: 'INVALID', message, commandLine };
+        return { fields, verdict: 'INVALID', message, commandLine, dryRun: null };
       }
-      return { ...controller.check(spec), commandLine };
+      return { ...controller.check(spec, { user: identity.user, band: band.value }), commandLine };
     },
     async 'job.list'(params) {
       const page = await reads.jobList(params.filter, params.sort, params.offset, params.limit);
@@ -123,6 +124,10 @@ export function createHandlers(parts: HandlerParts): Handlers {
       const { jobIds, change, requestId } = params;
       const results = await controller.enqueue({ kind: 'change', requestId, identity, jobIds, change });
       return { results: results as TargetResult[] };
+    },
+    async 'job.explain'(params, identity) {
+      const id = await existingJob(params.jobId, identity.user);
+      return { explanation: controller.explanations.explain(id) };
     },
     'queue.get': () => parts.queue(),
     async 'queue.history'(params) {
@@ -182,6 +187,13 @@ export function createHandlers(parts: HandlerParts): Handlers {
       return { items: [...page.items], unread: page.unread };
     },
     'inbox.read': (params) => controller.markInboxRead(params.ids ?? null),
+    async 'debug.record'(params, identity) {
+      if (identity.mayManage !== true) {
+        const reason = 'only who administers this cluster, the owner of its data folder, may record rounds.';
+        throw new RefusalError(refusal('PERMISSION_DENIED', reason));
+      }
+      return { path: await controller.recorder.set(params.on) };
+    },
     shutdown(params) {
       parts.stop(params.reason);
       return {};

@@ -1,12 +1,9 @@
 /** What the controller's memory says of live jobs, in the contract's shapes. */
-import type { JobSpec } from '../../core/contract/job-request.js';
 import { bandRank, isTerminalJobState } from '../../core/contract/states.js';
 import type { Cause, Counts, JobSummary, TaskView } from '../../core/contract/views.js';
-import { formatSize } from '../../core/formats/sizes.js';
 import type { ModelState } from '../../core/model/draft.js';
 import type { ChangeSet, Job, Task } from '../../core/model/entities.js';
 import { summarizeJob, toTaskView } from '../../core/model/summary.js';
-import type { WorkerObservation } from '../backends/backend.js';
 
 /** Tasks in one snapshot of a job; more are read in pages. */
 const maxSnapshotTasks = 500;
@@ -220,48 +217,5 @@ export class LiveViews {
       if (job !== undefined) roots.add(job.rootId);
     }
     for (const rootId of roots) this.state.evictTree(rootId);
-  }
-
-  /** Whether a job of this shape would start now. Exact answers come with the round that places it. */
-  forecast(
-    spec: JobSpec,
-    workers: readonly WorkerObservation[],
-  ): { verdict: 'STARTS_NOW' | 'WAITS'; message: string } {
-    const ahead = this.waitingCount;
-    const fitting = workers.find((worker) => {
-      const used = this.state.used(worker.id);
-      const cards = worker.gpus.filter(
-        (gpu) =>
-          !used.devices.has(gpu.uuid) &&
-          !gpu.busyByOthers &&
-          (spec.gpuVariant === null || gpu.variant === spec.gpuVariant),
-      );
-      return (
-        worker.state === 'HEALTHY' &&
-        used.cpuMillicores + spec.cpuMillicores * spec.replicas <= worker.cpuMillicores &&
-        used.memoryBytes + spec.memoryBytes * spec.replicas <= worker.memoryBytes &&
-        cards.length >= spec.gpuCount * spec.replicas
-      );
-    });
-    if (fitting !== undefined && ahead === 0)
-      return { verdict: 'STARTS_NOW', message: `Starts now on ${fitting.id}.` };
-    if (ahead > 0) {
-      return {
-        verdict: 'WAITS',
-        message: `Waits: ${ahead === 1 ? 'one job is' : `${ahead} jobs are`} waiting already.`,
-      };
-    }
-    const free = workers.map((worker) => {
-      const used = this.state.used(worker.id);
-      const cpu = Math.max(0, worker.cpuMillicores - used.cpuMillicores) / 1000;
-      const memory = Math.max(0, worker.memoryBytes - used.memoryBytes);
-      const gpus = worker.gpus.filter((gpu) => !used.devices.has(gpu.uuid)).length;
-      return `${worker.id} has ${cpu} cores, ${formatSize(memory)}${worker.gpus.length > 0 ? ` and ${gpus} GPUs` : ''} free`;
-    });
-    return {
-      verdict: 'WAITS',
-      message:
-        free.length === 0 ? 'Waits: no machine has reported yet.' : `Waits for room: ${free.join('; ')}.`,
-    };
   }
 }

@@ -8,9 +8,13 @@ import type { ChangeSet, Job } from '../../core/model/entities.js';
 import { settle } from '../../core/model/transitions.js';
 import { carryOut } from '../../core/scheduling/carry-out.js';
 import type { Decision } from '../../core/scheduling/decision.js';
+import type { ExplainContext } from '../../core/scheduling/explanation/room-reason.js';
 import { ClusterFeed } from '../../core/scheduling/feed.js';
+import type { QueuedJob } from '../../core/scheduling/inputs.js';
 import type { SchedulingWorker } from '../../core/scheduling/free.js';
 import { ourRules, type Rules } from '../../core/scheduling/rules.js';
+import type { RecordedRound } from '../../core/scheduling/record.js';
+import { inputOf } from '../../core/scheduling/replay.js';
 import { Scheduler } from '../../core/scheduling/scheduler.js';
 import { WaitCauses } from '../../core/scheduling/wait-causes.js';
 import type { WorkerObservation } from '../backends/backend.js';
@@ -19,7 +23,7 @@ import type { PortRange } from './ports.js';
 import type { RandomText } from './round.js';
 
 /** Assignments one round makes at most; a transaction of more would delay what came in meanwhile. */
-const rules: Rules = { ...ourRules, maxAssignments: 500 };
+const maxAssignments = 500;
 
 export interface PlacementInput {
   readonly nowMs: number;
@@ -28,9 +32,12 @@ export interface PlacementInput {
   readonly ports: PortRange;
   /** Something decided that no longer held when it was written. */
   readonly moved: (taskId: string, why: string) => void;
+  /** Takes each round as it was decided; null while nobody records. */
+  readonly record: ((round: RecordedRound) => void) | null;
 }
 
 export class Placement {
+  readonly rules: Rules = { ...ourRules, maxAssignments };
   readonly scheduler = new Scheduler();
   readonly causes: WaitCauses;
   private readonly feed: ClusterFeed;
@@ -68,7 +75,9 @@ export class Placement {
 
   /** Over the state as it is; the state takes the changes over by itself. */
   place(input: PlacementInput): { readonly changes: ChangeSet; readonly more: boolean } {
-    const decision = this.scheduler.decide(input.nowMs, rules);
+    const decision = this.scheduler.decide(input.nowMs, this.rules);
+    if (decision !== this.decision)
+      input.record?.({ input: inputOf(this.scheduler.cluster, input.nowMs, this.rules), decision });
     this.decision = decision;
     this.causes.decided(decision);
     this.feed.setReservations(decision.reservations);
@@ -92,6 +101,24 @@ export class Placement {
   /** When time alone may change what was decided last. */
   get wakeAtMs(): number | null {
     return this.decision?.wakeAtMs ?? null;
+  }
+
+  withTrial<Seen>(job: Job, look: (queued: QueuedJob) => Seen): Seen {
+    return this.feed.withTrial(job, look);
+  }
+
+  explainContext(nowMs: number): ExplainContext {
+    return {
+      cluster: this.scheduler.cluster,
+      decision: this.decision,
+      rules: this.rules,
+      nowMs,
+      deadlineOf: (uid) => {
+        const attempt = this.state.attempt(uid);
+        const graceMs = attempt === undefined ? 0 : (this.state.job(attempt.jobId)?.spec.graceMs ?? 0);
+        return attempt === undefined || attempt.noticeAtMs === null ? null : attempt.noticeAtMs + graceMs;
+      },
+    };
   }
 
   /** Ranks of the other waiting jobs of that owner and band. */

@@ -169,7 +169,7 @@ async function runAcceptance(timeoutMs) {
     console.log('  no tests there');
     return none();
   }
-  const result = await run(process.execPath, [script, 'first-job'], {
+  const result = await run(process.execPath, [script, 'first-job', 'scheduling'], {
     cwd: root,
     env: cleanEnv(),
     timeoutMs,

@@ -177,6 +177,7 @@ describe('job.check', () => {
       verdict: 'STARTS_NOW',
       message: `Starts now on ${id}.`,
       fields: [],
+      dryRun: { verdict: 'STARTS_NOW', places: [{ index: 0, workerId: id, provisional: false }] },
     });
     expect(await check(shell('true', { cpu: 5000 }))).toMatchObject({
       verdict: 'NEVER',
@@ -190,7 +191,8 @@ describe('job.check', () => {
     await shared.fillMachine();
     const waits = await check(shell('true', { cpu: 1 }));
     expect(waits.verdict).toBe('WAITS');
-    expect(waits.message).toContain(`${id} has 0 cores`);
+    expect(waits.message).toMatch(/^Waits for 1 CPU core \(0 of \d+ free\)/);
+    expect(waits.dryRun).toMatchObject({ verdict: 'WAITS', waiting: 1, places: [] });
     expect(waits.commandLine).toContain('irisctl job run --cpu 1');
   });
 

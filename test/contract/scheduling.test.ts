@@ -1,5 +1,7 @@
 /** The scheduling policy on a real host with real processes: preemption with notice, holds, dependencies, deadlines, the queue. */
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { JobRequest } from '../../core/contract/job-request.js';
 import type { JobChange, QueueView } from '../../core/contract/queue.js';
@@ -8,6 +10,7 @@ import { lastAttempt, over, running, shell, submit, summaryWhen } from '../harne
 import { sharedHost } from '../harness/shared-host.js';
 
 const shared = sharedHost();
+const irisctlFile = path.resolve(import.meta.dirname, '../../out/main/cli.js');
 let cores = 1;
 
 const send = (script: string, more: Partial<JobRequest> = {}) => submit(shared.client, shell(script, more));
@@ -197,5 +200,37 @@ describe('gates', () => {
         message: expect.stringContaining('its time limit of 2h 00m lasts until'),
       },
     });
+  });
+});
+
+describe('a record of rounds', () => {
+  function replayed(file: string): Promise<{ code: number; out: string }> {
+    return new Promise((resolve) => {
+      const words = [irisctlFile, '--home', shared.root, 'debug', 'replay', file];
+      const child = execFile(process.execPath, words, (_error, out) => {
+        resolve({ code: child.exitCode ?? -1, out });
+      });
+    });
+  }
+  const record = (on: boolean) => shared.client.call('debug.record', { on });
+
+  test('is decided again to the same, also when its host was killed', async () => {
+    const first = (await record(true)).path ?? '';
+    const ids = [await send('true'), await send('true', { replicas: 3 }), await send('true', { held: true })];
+    for (const id of ids.slice(0, 2)) await over(shared.client, id);
+    expect(await record(false)).toEqual({ path: null });
+    const whole = await replayed(first);
+    expect(whole.out).toMatch(/^([3-9]|\d\d+) rounds decided again, 0 came out differently\.\n$/);
+    expect(whole.code).toBe(0);
+
+    const second = (await record(true)).path ?? '';
+    await over(shared.client, await send('true'));
+    await shared.killAndStart();
+    const cut = await replayed(second);
+    expect(cut.out).toMatch(/^[1-9]\d* rounds decided again, 0 came out differently\.\n$/);
+  });
+
+  test('what is no record is refused by name', async () => {
+    expect((await replayed('/etc/hostname')).code).toBe(125);
   });
 });

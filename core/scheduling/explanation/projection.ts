@@ -34,14 +34,19 @@ export interface Projection {
   readonly endless: number;
 }
 
-/** `jobIds`: it may stop when all of these have started. */
+/** `jobIds`: it may stop when all of these have started. `goOn`: asked before each step; false ends it there, as its bound would. */
 export function project(
   cluster: Cluster,
   nowMs: number,
   rules: Rules,
-  options: { readonly jobIds?: readonly string[]; readonly maxEvents?: number } = {},
+  options: {
+    readonly jobIds?: readonly string[];
+    readonly maxEvents?: number;
+    readonly goOn?: () => boolean;
+  } = {},
 ): Projection {
-  return new LookAhead(cluster, nowMs, rules).run(options.jobIds ?? null, options.maxEvents ?? maxEvents);
+  const { jobIds = null, goOn = () => true } = options;
+  return new LookAhead(cluster, nowMs, rules).run(jobIds, options.maxEvents ?? maxEvents, goOn);
 }
 
 interface End {
@@ -81,9 +86,9 @@ class LookAhead {
     this.endless = endless;
   }
 
-  run(jobIds: readonly string[] | null, most: number): Projection {
+  run(jobIds: readonly string[] | null, most: number, goOn: () => boolean): Projection {
     let complete = false;
-    while (this.events < most) {
+    while (this.events < most && goOn()) {
       const decision = this.scheduler.decide(this.atMs, this.rules);
       this.carryOut(decision);
       if (jobIds?.every((id) => this.starts.has(id)) === true) break;

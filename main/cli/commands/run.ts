@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { isTerminalJobState } from '../../../core/contract/states.js';
 import { RefusalError } from '../../../core/contract/errors.js';
+import { dryRunCommand } from './explain.js';
 import type { PrefixChoice } from '../arguments.js';
 import type { Context } from '../context.js';
 import { endSentence, jobEnd, waitSentence, warningSentences } from '../ending.js';
@@ -24,6 +25,7 @@ export async function runCommand(
   const built = buildRunRequest(words, context);
   if (!built.ok) throw new RefusalError(built.refusal);
   for (const flag of built.value.ignored) await context.output.note(`${flag} has no effect here.`);
+  if (built.value.options.dryRun) return await dryRunCommand(context, built.value);
   return built.value.options.noWait
     ? await submitOnly(context, built.value)
     : await submitAndFollow(context, built.value, prefix);

@@ -22,13 +22,13 @@ export async function stopCommand(
   named: readonly string[],
   options: TargetOptions,
 ): Promise<number> {
-  const results = await inBatches(context, named, options, 'job.stop');
+  const results = await each(context, named, options, 'job.stop');
   if (options.wait === true) {
     for (const result of results) {
       if (result.refusal === null) await watchJob(context.link, result.id, isSettled);
     }
   }
-  return await report(
+  return await reportTargets(
     context,
     results,
     (result) => `${options.wait === true ? 'stopped' : 'stopping'} ${result.id}`,
@@ -40,28 +40,35 @@ export async function retryCommand(
   named: readonly string[],
   options: TargetOptions,
 ): Promise<number> {
-  const results = await inBatches(context, named, options, 'job.retry');
-  return await report(context, results, (result) => result.newId ?? result.id);
+  const results = await each(context, named, options, 'job.retry');
+  return await reportTargets(context, results, (result) => result.newId ?? result.id);
 }
 
-async function inBatches(
+async function each(
   context: Context,
   named: readonly string[],
   options: TargetOptions,
   method: 'job.stop' | 'job.retry',
 ): Promise<Results> {
   const ids = await resolveTargets(context, named, options.stdin === true);
-  const results: Results = [];
-  for (let at = 0; at < ids.length; at += batch) {
+  return await inBatches(ids, (jobIds) => {
+    // One id for all tries of a batch.
     const requestId = randomUUID();
-    const jobIds = ids.slice(at, at + batch);
-    const answer = await context.link.persist((connection) => connection.call(method, { requestId, jobIds }));
-    results.push(...answer.results);
-  }
+    return context.link.persist((connection) => connection.call(method, { requestId, jobIds: [...jobIds] }));
+  });
+}
+
+export async function inBatches(
+  ids: readonly string[],
+  send: (jobIds: readonly string[]) => Promise<{ readonly results: Results }>,
+): Promise<Results> {
+  const results: Results = [];
+  for (let at = 0; at < ids.length; at += batch)
+    results.push(...(await send(ids.slice(at, at + batch))).results);
   return results;
 }
 
-async function report(
+export async function reportTargets(
   context: Context,
   results: Results,
   line: (result: Results[number]) => string,

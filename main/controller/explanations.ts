@@ -1,0 +1,144 @@
+/** Why jobs wait, when they may start, and what would become of one that is not submitted yet. */
+import type { DryRun, ExpectedStart, Explanation } from '../../core/contract/explanation.js';
+import type { JobSpec } from '../../core/contract/job-request.js';
+import type { Band } from '../../core/contract/states.js';
+import type { ModelState } from '../../core/model/draft.js';
+import type { Job } from '../../core/model/entities.js';
+import { dryRun } from '../../core/scheduling/explanation/dry-run.js';
+import { whenOf } from '../../core/scheduling/explanation/expected-start.js';
+import { explainJob } from '../../core/scheduling/explanation/explanation.js';
+import { project, type Projection } from '../../core/scheduling/explanation/projection.js';
+import type { Placement } from './placement.js';
+
+/** A look ahead ends there: it runs on the controller's thread. */
+const lookAheadMs = 25;
+/** The age up to which a look ahead is shown although rows have changed since. */
+const maxAgeMs = 2000;
+
+export interface Submitter {
+  readonly user: string;
+  readonly band: Band;
+}
+
+export class Explanations {
+  private projection: {
+    readonly version: number;
+    readonly of: Placement;
+    readonly value: Projection;
+  } | null = null;
+
+  constructor(
+    private readonly parts: {
+      readonly state: () => ModelState;
+      readonly placement: () => Placement;
+      readonly nowMs: () => number;
+      readonly monotonicMs: () => number;
+    },
+  ) {}
+
+  /** Null when nothing of the job waits. */
+  explain(jobId: string): Explanation | null {
+    const state = this.parts.state();
+    const placement = this.parts.placement();
+    const explained = explainJob(placement.explainContext(this.parts.nowMs()), jobId, {
+      expected: whenOf(this.lookAhead(placement), jobId),
+    });
+    if (explained !== null) return explained;
+    // Not in the queue yet: something of an earlier attempt or run lives.
+    const waiting = state.tasksOf(jobId).filter((task) => task.state === 'PENDING');
+    const [first] = waiting;
+    const cause = first === undefined ? null : placement.causeOf(first.id);
+    if (first === undefined || cause === null) return null;
+    return {
+      jobId,
+      taskId: first.id,
+      waiting: waiting.length,
+      reasons: [{ kind: 'backend', ...cause }],
+      message: cause.message,
+      short: cause.message.length > 60 ? `${cause.message.slice(0, 59)}…` : cause.message,
+      remedies: [],
+      expected: null,
+    };
+  }
+
+  dryRun(spec: JobSpec, { user, band }: Submitter): DryRun {
+    const placement = this.parts.placement();
+    const nowMs = this.parts.nowMs();
+    const job = this.trialJob(spec, user, band, nowMs);
+    return placement.withTrial(job, (queued) => {
+      const run = dryRun(placement.scheduler, queued, job.numTasks, nowMs, placement.rules);
+      if (run.explanation === null) return run;
+      const expected = placement.scheduler.trial(
+        queued,
+        job.numTasks,
+        nowMs,
+        placement.rules,
+        (): ExpectedStart => {
+          const jobIds = [queued.id];
+          const ahead = project(placement.scheduler.cluster, nowMs, placement.rules, {
+            jobIds,
+            goOn: this.budget(),
+          });
+          return whenOf(ahead, queued.id);
+        },
+      );
+      return { ...run, explanation: { ...run.explanation, expected } };
+    });
+  }
+
+  /** Made anew when rows have changed and the last is old enough; its age goes with what is said by it. */
+  private lookAhead(placement: Placement): Projection {
+    const { cluster } = placement.scheduler;
+    const nowMs = this.parts.nowMs();
+    const last = this.projection;
+    const age = last === null ? Number.POSITIVE_INFINITY : nowMs - last.value.madeAtMs;
+    if (
+      last?.of === placement &&
+      age >= 0 &&
+      (age < maxAgeMs || last.version === cluster.version) &&
+      age < 60_000
+    )
+      return last.value;
+    const value = project(cluster, nowMs, placement.rules, { goOn: this.budget() });
+    this.projection = { version: cluster.version, of: placement, value };
+    return value;
+  }
+
+  private budget(): () => boolean {
+    const untilMs = this.parts.monotonicMs() + lookAheadMs;
+    return () => this.parts.monotonicMs() < untilMs;
+  }
+
+  private trialJob(spec: JobSpec, user: string, band: Band, nowMs: number): Job {
+    const state = this.parts.state();
+    const parent = spec.parent === null ? undefined : state.job(spec.parent);
+    const id = `/${user}/dry run of a job`;
+    const dependencies = spec.dependencies.map((wish) => ({
+      ...wish,
+      job: wish.job.startsWith('/') ? wish.job : (state.latestNamed(user, null, wish.job)?.id ?? wish.job),
+    }));
+    return {
+      id,
+      user,
+      submittedBy: parent?.submittedBy ?? user,
+      parentId: null,
+      rootId: parent?.rootId ?? id,
+      depth: (parent?.depth ?? 0) + 1,
+      name: 'dry run of a job',
+      state: 'PENDING',
+      band,
+      submittedAtMs: nowMs,
+      rootSubmittedAtMs: parent?.rootSubmittedAtMs ?? nowMs,
+      startedAtMs: null,
+      finishedAtMs: null,
+      schedulingDeadlineMs: null,
+      cause: null,
+      exitCode: null,
+      numTasks: spec.replicas,
+      retryOf: null,
+      held: spec.held,
+      rank: 0,
+      spec: { ...spec, dependencies },
+    };
+  }
+}
