@@ -89,8 +89,8 @@ export class RoundDecoder {
   /** The lines of one record, in their order. Throws on what no encoder wrote. */
   decode(text: string): RecordedRound {
     const { lists, decision, ...rest } = JSON.parse(text) as Line;
-    if (rest.format !== 1)
-      throw new Error(`Format ${String(rest.format)} of a record is not known; expected 1.`);
+    const format: number = rest.format;
+    if (format !== 1) throw new Error(`Format ${format} of a record is not known; expected 1.`);
     for (const name of listNames) {
       const change = lists[name];
       if (change === undefined) continue;
