@@ -2,6 +2,9 @@
  * What one decision costs: over the standing load of a busy cluster, as clusters grow, in a storm of evictions, and when nothing has
  * changed. Times are processor time, so that other work of the machine does not count as ours.
  */
+import { bands } from '../../core/contract/states.js';
+import { dryRun } from '../../core/scheduling/explanation/dry-run.js';
+import { project } from '../../core/scheduling/explanation/projection.js';
 import { ourRules } from '../../core/scheduling/rules.js';
 import type { Scheduler } from '../../core/scheduling/scheduler.js';
 import { compare, limit, percentile, type BenchContext } from './harness.js';
@@ -23,10 +26,12 @@ const madePerWaiting = 1.5;
 
 export function run(context: BenchContext): void {
   standing(context);
-  growth(context);
-  idle(context);
   evictionStorm(context);
+  dryRuns(context);
+  idle(context);
   coldLoad(context);
+  // Last, as it leaves a large heap behind.
+  growth(context);
 }
 
 /**
@@ -160,6 +165,35 @@ function growth(context: BenchContext): void {
       beside: { name: '1,000 x 100', value: small },
       atMost: 1.5,
     }),
+  );
+}
+
+/** What a form asks while its fields change: a job that would wait, with its reasons and what would help, or would evict. */
+function dryRuns(context: BenchContext): void {
+  const scheduler = standingLoad(standardLoad);
+  const times: number[] = [];
+  const verdicts = new Map<string, number>();
+  for (let at = 0; at < 120; at += 1) {
+    const job = queuedJob('/user-1/dry-run', 'user-1', at, {
+      band: bands[at % 4] ?? 'BATCH',
+      gpuCount: at % 9,
+      gangBy: at % 5 === 4 ? 'rack' : null,
+      cpuMillicores: 1000 * (1 + (at % 70)),
+    });
+    const before = processMs();
+    const { verdict } = dryRun(scheduler, job, 1 + (at % 8), nowMs, ourRules);
+    if (at >= 20) times.push(processMs() - before);
+    verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
+  }
+  const counts = [...verdicts].sort().map(([verdict, count]) => `${count} ${verdict}`);
+  context.note(`dry runs: ${counts.join(', ')}`);
+  context.figure(limit({ name: 'dry run, p99', value: percentile(times, 0.99), unit: 'ms', atMost: 50 }));
+  const before = processMs();
+  const { starts, untilMs, complete } = project(scheduler.cluster, nowMs, ourRules);
+  const hours = ((untilMs - nowMs) / 3_600_000).toFixed(1);
+  context.note(`look ahead: ${starts.size} jobs start in ${hours} h${complete ? '' : ', then the bound'}`);
+  context.figure(
+    limit({ name: 'look ahead over the standing load', value: processMs() - before, unit: 'ms' }),
   );
 }
 

@@ -1,9 +1,11 @@
 /** When there will be room by the time limits of what runs, nobody evicted and nobody else placed first. */
+import { compareTexts } from '../../model/sorted-list.js';
 import type { Held } from '../holdings.js';
 import type { JobEntry } from '../queue.js';
 import { isCandidate, type Shape } from '../shape.js';
-import type { ExplainContext } from './room-reason.js';
+import type { WorkerTable } from '../worker-table.js';
 import { Offers } from './offers.js';
+import type { ExplainContext } from './room-reason.js';
 
 interface Room {
   readonly workerId: string;
@@ -18,28 +20,29 @@ export function earliestRoom(context: ExplainContext, entry: JobEntry): Room | n
   const { table, holdings } = cluster;
   const { shape, job } = entry;
   const size = job.gangBy === null ? 1 : Math.max(1, entry.indexes.length);
-  const heldOn = new Map<number, Held[]>();
-  for (const held of holdings.held.values()) {
-    if (held.worker < 0 || !isCandidate(shape, held.worker)) continue;
-    const list = heldOn.get(held.worker);
-    if (list === undefined) heldOn.set(held.worker, [held]);
-    else list.push(held);
-  }
+  const offers = new Offers(cluster, context.placed);
   let best: Room | null = null;
   for (const machines of table.groups(job.gangBy ?? 'worker').members) {
-    const ends = Array.from(machines)
-      .flatMap((worker) => heldOn.get(worker) ?? [])
-      .flatMap((held) => {
-        const endMs = endOf(held, nowMs);
-        return endMs === null ? [] : [{ held, endMs }];
-      })
-      .sort(
-        (left, right) =>
-          left.endMs - right.endMs || (left.held.attempt.uid < right.held.attempt.uid ? -1 : 1),
-      );
-    const room = new GrowingRoom(context, shape, machines);
+    const candidates = machines.filter((worker) => isCandidate(shape, worker));
+    if (candidates.reduce((sum, worker) => sum + offers.emptyRoom(shape, worker), 0) < size) continue;
+    // What ends later than the best so far is of no use.
+    const lastMs: number = best?.endMs ?? Number.POSITIVE_INFINITY;
+    const ends: { readonly held: Held; readonly endMs: number }[] = [];
+    for (const worker of candidates) {
+      for (const { members } of holdings.unitsOn[worker] ?? []) {
+        for (const held of members) {
+          const endMs = held.worker === worker ? endOf(held, nowMs) : null;
+          if (endMs !== null && endMs < lastMs) ends.push({ held, endMs });
+        }
+      }
+    }
+    if (ends.length === 0) continue;
+    ends.sort(
+      (left, right) =>
+        left.endMs - right.endMs || compareTexts(left.held.attempt.uid, right.held.attempt.uid),
+    );
+    const room = new GrowingRoom(cluster.table, offers, shape, candidates);
     for (const { held, endMs } of ends) {
-      if (best !== null && endMs >= best.endMs) break;
       if (room.without(held) < size) continue;
       best = { workerId: held.attempt.workerId, jobId: held.attempt.jobId, endMs };
       break;
@@ -60,13 +63,12 @@ class GrowingRoom {
   private total = 0;
 
   constructor(
-    private readonly context: ExplainContext,
+    private readonly table: WorkerTable,
+    offers: Offers,
     private readonly shape: Shape,
     machines: Iterable<number>,
   ) {
-    const offers = new Offers(context.cluster, context.placed);
     for (const worker of machines) {
-      if (!isCandidate(shape, worker)) continue;
       const free = {
         cpu: offers.cpu(worker),
         memory: offers.memory(worker),
@@ -82,7 +84,7 @@ class GrowingRoom {
   without({ attempt, worker, devices }: Held): number {
     const free = this.free.get(worker);
     if (free === undefined) return this.total;
-    const { table } = this.context.cluster;
+    const { table } = this;
     free.cpu += attempt.cpuMillicores;
     free.memory += attempt.memoryBytes;
     for (const at of devices)
