@@ -1,8 +1,10 @@
 /** How many waiting tasks are tried before those of a job. */
 import type { WaitReason } from '../../contract/explanation.js';
 import { bandRank, bands, type Band } from '../../contract/states.js';
-import { cursorsOf, isDemoted, type Cursor } from '../order.js';
+import type { Cluster } from '../cluster.js';
 import { gateOf } from '../gates.js';
+import type { QueuedJob } from '../inputs.js';
+import { cursorsOf, eldersOf, isDemoted, type Cursor } from '../order.js';
 import type { JobEntry } from '../queue.js';
 import type { ExplainContext } from './room-reason.js';
 
@@ -15,28 +17,19 @@ export function positionReason(context: ExplainContext, entry: JobEntry): WaitRe
   const { queue } = context.cluster;
   const band = bandOf(entry);
   const ahead = new Map<string, number>();
-  const add = (user: string, tasks: number) => {
-    if (tasks > 0) ahead.set(user, (ahead.get(user) ?? 0) + tasks);
+  const add = ({ entry: { user }, tasks }: Turn) => {
+    ahead.set(user.id, (ahead.get(user.id) ?? 0) + tasks);
   };
   for (const better of bands.slice(0, bandRank(band))) {
     for (const cursor of cursorsOf(queue.users.values(), better))
-      for (const turn of turnsOf(context, cursor, Number.POSITIVE_INFINITY)) add(cursor.user.id, turn.tasks);
+      for (const turn of turnsOf(context, cursor)) add(turn);
   }
   const cursors = cursorsOf(queue.users.values(), band);
-  const own = cursors.findIndex(({ user }) => user === entry.user);
-  const mine = cursors[own];
-  if (mine === undefined) return null;
-  let turns = 0;
-  for (const turn of turnsOf(context, mine, Number.POSITIVE_INFINITY)) {
-    if (turn.entry === entry) break;
-    turns += 1;
-    add(entry.user.id, turn.tasks);
-  }
-  for (const [at, cursor] of cursors.entries()) {
-    if (at === own) continue;
-    for (const turn of turnsOf(context, cursor, at < own ? turns + 1 : turns))
-      add(cursor.user.id, turn.tasks);
-  }
+  // Who has waited long for much goes before all turns.
+  const elders = eldersAmong(context, cursors);
+  const elder = elders.indexOf(entry);
+  for (const each of elder < 0 ? elders : elders.slice(0, elder)) add({ entry: each, tasks: servedOf(each) });
+  if (elder < 0) for (const turn of turnsBefore(context, cursors, entry, new Set(elders))) add(turn);
   const total = [...ahead.values()].reduce((sum, tasks) => sum + tasks, 0);
   if (total === 0) return null;
   const users = [...ahead]
@@ -51,19 +44,64 @@ interface Turn {
   readonly tasks: number;
 }
 
-/** The first turns of a user: one task, or all of a gang. */
-function* turnsOf({ cluster, nowMs }: ExplainContext, cursor: Cursor, most: number): Generator<Turn> {
-  let given = 0;
-  for (const list of cursor.lists) {
-    for (const entry of list) {
-      if (gateOf(entry.job, nowMs, (id) => cluster.jobState(id)) !== null) continue;
-      const gang = entry.job.gangBy !== null;
-      const turns = gang ? 1 : entry.indexes.length;
-      for (let turn = 0; turn < turns; turn += 1) {
-        if (given >= most) return;
-        given += 1;
-        yield { entry, tasks: gang ? entry.indexes.length : 1 };
-      }
+function eldersAmong({ cluster, rules, nowMs }: ExplainContext, cursors: readonly Cursor[]): JobEntry[] {
+  if (rules.policy === 'original') return [];
+  return eldersOf(cursors, cluster.table, nowMs - rules.reserveAfterMs).filter(({ job }) =>
+    isOpen(cluster, job, nowMs),
+  );
+}
+
+/** Of a gang all, of a large job one task goes before the turns. */
+function servedOf({ job, indexes }: JobEntry): number {
+  return job.gangBy === null ? 1 : indexes.length;
+}
+
+/** What users are given in their turns before the first of the job. */
+function* turnsBefore(
+  context: ExplainContext,
+  cursors: readonly Cursor[],
+  entry: JobEntry,
+  elders: ReadonlySet<JobEntry>,
+): Generator<Turn> {
+  const own = cursors.findIndex(({ user }) => user === entry.user);
+  let turns = 0;
+  for (const cursor of cursors.slice(own, own + 1)) {
+    for (const turn of turnsOf(context, cursor, elders)) {
+      if (turn.entry === entry) break;
+      turns += 1;
+      yield turn;
     }
   }
+  for (const [at, cursor] of cursors.entries()) {
+    let left = at < own ? turns + 1 : turns;
+    if (at === own || left === 0) continue;
+    for (const turn of turnsOf(context, cursor, elders)) {
+      yield turn;
+      left -= 1;
+      if (left === 0) break;
+    }
+  }
+}
+
+/** A user's turns: one task each, or all of a gang. `served` had theirs before. */
+function* turnsOf(
+  { cluster, nowMs }: ExplainContext,
+  cursor: Cursor,
+  served: ReadonlySet<JobEntry> = new Set(),
+): Generator<Turn> {
+  for (const list of cursor.lists) {
+    for (const entry of list) {
+      if (!isOpen(cluster, entry.job, nowMs)) continue;
+      const { indexes, job } = entry;
+      if (job.gangBy !== null) {
+        if (!served.has(entry)) yield { entry, tasks: indexes.length };
+        continue;
+      }
+      for (let at = served.has(entry) ? 1 : 0; at < indexes.length; at += 1) yield { entry, tasks: 1 };
+    }
+  }
+}
+
+function isOpen(cluster: Cluster, job: QueuedJob, nowMs: number): boolean {
+  return gateOf(job, nowMs, (id) => cluster.jobState(id)) === null;
 }

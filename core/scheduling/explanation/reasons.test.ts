@@ -294,27 +294,6 @@ describe('why a job waits', () => {
     expect(explainShortly(contextOf(world), jobId)).toBe(short);
   });
 
-  test('who is ahead, by user, in the order users take turns', () => {
-    const world = new TestCluster([worker('w1')]);
-    world.run('/eve/full', 'w1', { cpu: 4, band: 'SYSTEM' });
-    world.submit('/bob/a', { tasks: 5 });
-    world.submit('/cid/first', { band: 'PRODUCTION', tasks: 2 });
-    world.submit('/ann/a');
-    world.submit('/ann/b');
-    // bob came first: his first and second tasks go before the second turn of ann.
-    expect(explain(world, '/ann/b').reasons[1]).toEqual({
-      kind: 'position',
-      band: 'INTERACTIVE',
-      ahead: 5,
-      users: [
-        { user: 'bob', tasks: 2 },
-        { user: 'cid', tasks: 2 },
-        { user: 'ann', tasks: 1 },
-      ],
-    });
-    expect(explain(world, '/cid/first').reasons).toHaveLength(1);
-  });
-
   test('a demotion comes with its numbers', () => {
     const world = new TestCluster([worker('w1')]);
     world.cluster.setBudgets([], 10);
