@@ -154,6 +154,26 @@ describe.each(launcherKinds)('started by %s', (kind) => {
       expect(await printed(launchOf({ command: ['sh', '-c', script], environment }))).toBe(wanted.join(''));
     });
 
+    test('the login environment underneath, and the job on top of it', async () => {
+      const login = { PATH: '/usr/bin:/bin', BELOW: 'a=b\nc', NOTHING: '', REPLACED: 'no' };
+      probe = await backends.open({ launchers: [await launcherOf(kind)], environment: login });
+      const environment = { REPLACED: 'yes', PATH: '/bin:/usr/bin', HOLLOW: '' };
+      const launch = launchOf({ command: ['cat', '/proc/self/environ'], environment });
+      const seen = (await printed(launch)).split('\0');
+      const named = (...names: string[]) =>
+        seen.filter((text) => names.some((name) => text.startsWith(`${name}=`))).sort();
+      expect(named('BELOW', 'NOTHING', 'REPLACED', 'PATH', 'HOLLOW')).toEqual([
+        'BELOW=a=b\nc',
+        'HOLLOW=',
+        'NOTHING=',
+        'PATH=/bin:/usr/bin',
+        'REPLACED=yes',
+      ]);
+      expect(named('IRIS_ATTEMPT_UID')).toEqual([`IRIS_ATTEMPT_UID=${launch.uid}`]);
+      // Nothing of this process, and nothing of the launcher.
+      expect(named('HOME', 'LC_ALL', 'VITEST', 'NODE_ENV')).toEqual([]);
+    });
+
     test('a thousand arguments, and one of 100 KB', async () => {
       const many = Array.from({ length: 1000 }, (_, index) => `${index} "'\n$HOME ü`);
       const texts = await printed(launchOf({ command: ['printf', '%s\\0', ...many] }));
