@@ -1,5 +1,6 @@
 /** Reads one attempt's log to its end, in the order it grew, through lost connections, each byte once. */
 import { RefusalError } from '../../core/contract/errors.js';
+import { bytesBeforeCut, type LogCut } from '../../core/formats/log-cut.js';
 import type { Connection } from './connection.js';
 import type { HostLink } from './host-link.js';
 import type { LogSink } from './task-output.js';
@@ -16,11 +17,16 @@ export interface AttemptLogOptions {
   readonly sinceMs?: number | undefined;
   /** Only this stream is written. */
   readonly only?: 'out' | 'err' | undefined;
+  /** Where the log may be cut, as far as is known by then. */
+  readonly cut?: () => LogCut | null;
+  /** Called at that place, which may be within a line. */
+  readonly cutReached?: (withinLine: boolean) => Promise<void>;
   /** True once nobody reads any more: the rest is not fetched. */
   readonly stop?: () => boolean;
 }
 
 const chunkBytes = 512 * 1024;
+const lineFeed = 0x0a;
 
 export async function followAttemptLog(options: AttemptLogOptions): Promise<void> {
   let cursor = options.from ?? null;
@@ -38,7 +44,7 @@ export async function followAttemptLog(options: AttemptLogOptions): Promise<void
         });
         for (const chunk of answer.chunks) {
           if (options.only === undefined || chunk.stream === options.only) {
-            await options.sink.write(chunk.stream, Buffer.from(chunk.dataBase64, 'base64'));
+            await writeChunk(options, chunk.stream, chunk.offset, Buffer.from(chunk.dataBase64, 'base64'));
           }
         }
         // Moved only after the bytes are out: a connection lost before this reads them again, and none twice.
@@ -57,6 +63,22 @@ export async function followAttemptLog(options: AttemptLogOptions): Promise<void
     }
   });
   await options.sink.end();
+}
+
+async function writeChunk(
+  { sink, cut, cutReached }: AttemptLogOptions,
+  stream: 'out' | 'err',
+  offset: number,
+  data: Buffer,
+): Promise<void> {
+  const before = bytesBeforeCut(cut?.() ?? null, { stream, offset, length: data.length });
+  if (before === null) {
+    await sink.write(stream, data);
+    return;
+  }
+  if (before > 0) await sink.write(stream, data.subarray(0, before));
+  await cutReached?.(before > 0 && data[before - 1] !== lineFeed);
+  if (before < data.length) await sink.write(stream, data.subarray(before));
 }
 
 interface Growth {

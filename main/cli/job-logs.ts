@@ -1,5 +1,6 @@
 /** Follows the logs of all attempts of a job as they come: a task's attempts one after the other, tasks side by side. */
 import type { AttemptView, TaskView } from '../../core/contract/views.js';
+import { logCutOf, type LogCut } from '../../core/formats/log-cut.js';
 import { followAttemptLog } from './attempt-log.js';
 import type { PrefixChoice } from './arguments.js';
 import type { HostLink } from './host-link.js';
@@ -7,6 +8,7 @@ import type { WatchedJob } from './job-watch.js';
 import type { Output } from './output.js';
 import { lineSink, rawSink, type LogSink } from './task-output.js';
 
+const lineFeed = 0x0a;
 /** Logs read at the same time; the others wait their turn. */
 const maxAtOnce = 200;
 
@@ -35,6 +37,8 @@ export interface JobLogsOptions {
 export class JobLogs {
   private readonly known = new Set<string>();
   private readonly chains = new Map<number, Promise<void>>();
+  /** By attempt; told late for one that runs, by a later update. */
+  private readonly cuts = new Map<string, LogCut>();
   private running = 0;
   private readonly queue: (() => void)[] = [];
 
@@ -44,6 +48,8 @@ export class JobLogs {
   update(job: WatchedJob): void {
     for (const task of job.tasks.values()) {
       for (const attempt of task.attempts) {
+        const cut = logCutOf(attempt.warnings);
+        if (cut !== null) this.cuts.set(attempt.uid, cut);
         if (this.known.has(attempt.uid)) continue;
         this.known.add(attempt.uid);
         if (this.options.wanted?.(task, attempt) === false) continue;
@@ -77,6 +83,12 @@ export class JobLogs {
         from,
         sinceMs: this.options.sinceMs,
         only,
+        cut: () => this.cuts.get(attempt.uid) ?? null,
+        cutReached: async (withinLine) => {
+          // On a terminal a line of its own.
+          if (withinLine && sink.inPieces === true) await output.bytes('err', Buffer.of(lineFeed));
+          await output.note(`the disk was full here: output of attempt ${attempt.uid} may be missing.`);
+        },
         stop: () => output.outputGone && only !== 'err',
       });
     } catch (error) {

@@ -4,6 +4,8 @@ import type { Output } from './output.js';
 type Stream = 'out' | 'err';
 
 export interface LogSink {
+  /** Unfinished lines go out as they come. */
+  readonly inPieces?: boolean;
   /** Bytes of one stream, in order. Resolves when more is welcome. */
   write(stream: Stream, data: Uint8Array): Promise<void>;
   /** The attempt has ended. */
@@ -17,6 +19,7 @@ const lineFeed = 0x0a;
 /** One task: its bytes, unchanged. */
 export function rawSink(output: Output): LogSink {
   return {
+    inPieces: true,
     async write(stream, data) {
       await output.bytes(stream, data);
     },

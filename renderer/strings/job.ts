@@ -33,6 +33,7 @@ export const log = {
   jumpToEnd: 'Jump to end',
   gap: (bytes: number): string =>
     `··· ${formatSize(bytes)} not shown here: printed faster than it can be read. Save keeps all of it. ···`,
+  cutHere: '··· The disk was full here: output may be missing. ···',
   emptyRunning: 'Nothing printed yet',
   emptyRunningBody: 'What the command prints appears here as it comes.',
   emptyEnded: 'Nothing was printed',

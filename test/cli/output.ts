@@ -7,14 +7,18 @@ export interface KeptOutput {
   out(): string;
   err(): string;
   outBytes(): Buffer;
+  /** Both streams, in the order they were written. */
+  all(): string;
 }
 
 export function keptOutput(options: { json?: boolean } = {}): KeptOutput {
   const parts: Record<'out' | 'err', Buffer[]> = { out: [], err: [] };
+  const inOrder: Buffer[] = [];
   const stream = (name: 'out' | 'err') =>
     new Writable({
       write(chunk: Buffer, _encoding, done) {
         parts[name].push(chunk);
+        inOrder.push(chunk);
         done();
       },
     });
@@ -26,6 +30,7 @@ export function keptOutput(options: { json?: boolean } = {}): KeptOutput {
     output,
     out: () => Buffer.concat(parts.out).toString('utf8'),
     err: () => Buffer.concat(parts.err).toString('utf8'),
+    all: () => Buffer.concat(inOrder).toString('utf8'),
     outBytes: () => Buffer.concat(parts.out),
   };
 }

@@ -1,14 +1,19 @@
 import { Terminal } from '@xterm/xterm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { LogCut } from '../../../core/formats/log-cut.js';
 import { createComposer, type Composer, type LogChunk, type StreamName } from './composer.js';
 import { errorMarkColor } from './sgr.js';
 
 const encoder = new TextEncoder();
 
 /** Writes chunks in order, keeping the offsets of each stream. */
-function makeFeed(columns = 40) {
-  const composer = createComposer({ markErrors: true, gapText: (bytes) => `[${bytes} bytes not shown]` });
+function makeFeed(columns = 40, cut: LogCut | null = null) {
+  const composer = createComposer({
+    markErrors: true,
+    gapText: (bytes) => `[${bytes} bytes not shown]`,
+    cut: cut === null ? null : { place: cut, text: '[cut]' },
+  });
   composer.setColumns(columns);
   const offsets: Record<StreamName, number> = { out: 0, err: 0 };
   const chunk = (stream: StreamName, data: string | Uint8Array): LogChunk => {
@@ -44,6 +49,39 @@ async function play(batches: readonly (readonly Step[])[], settle = false): Prom
   if (settle) text += composer.settle();
   return (await screen(text)).rows;
 }
+
+describe('where the log may be cut', () => {
+  const rowsWith = async (cut: LogCut, steps: readonly Step[], apart: boolean) => {
+    const { composer, chunk } = makeFeed(40, cut);
+    const chunks = steps.map(([stream, data]) => chunk(stream, data));
+    const text = apart ? chunks.map((one) => composer.push([one])).join('') : composer.push(chunks);
+    return (await screen(text)).rows;
+  };
+
+  it.each([
+    ['between two lines', { out: 4, err: 9 }, ['one', '[cut]', 'two']],
+    ['within a line, which goes on below', { out: 2, err: 9 }, ['on', '[cut]', 'e', 'two']],
+    ['before the first byte', { out: 0, err: 9 }, ['[cut]', 'one', 'two']],
+    ['at the end so far', { out: 8, err: 9 }, ['one', 'two', '[cut]']],
+    ['beyond the end: not yet', { out: 9, err: 9 }, ['one', 'two']],
+  ])('%s', async (_what, cut, rows) => {
+    const steps: readonly Step[] = [
+      ['out', 'one\n'],
+      ['out', 'two\n'],
+    ];
+    expect(await rowsWith(cut, steps, false)).toEqual(rows);
+    expect(await rowsWith(cut, steps, true)).toEqual(rows);
+  });
+
+  it('leaves the unfinished line of the other stream above it', async () => {
+    const steps: readonly Step[] = [
+      ['err', 'warn'],
+      ['out', 'one\ntwo\n'],
+      ['err', 'ing\n'],
+    ];
+    expect(await rowsWith({ out: 4, err: 99 }, steps, false)).toEqual(['one', 'warn', '[cut]', 'two', 'ing']);
+  });
+});
 
 describe('one stream', () => {
   it('draws lines, carriage returns and an unfinished last line as a terminal would', async () => {

@@ -3,6 +3,7 @@
  * anywhere), lines of different streams are never glued together, and a progress bar of one stream stays on the last row while the
  * other prints above it. Pure: the same chunks give the same text.
  */
+import { bytesBeforeCut, type LogCut } from '../../../core/formats/log-cut.js';
 import { createEscapeFilter, type EscapeFilter } from './escape-filter.js';
 import { createStyleTracker, type StyleTracker } from './sgr.js';
 
@@ -20,6 +21,8 @@ export interface ComposerOptions {
   readonly markErrors: boolean;
   /** Words of the line that stands for bytes not shown. */
   readonly gapText: (bytes: number) => string;
+  /** Where the log itself may lack something, and the words of the line that says so there. */
+  readonly cut?: { readonly place: LogCut; readonly text: string } | null;
 }
 
 export interface Composer {
@@ -105,10 +108,35 @@ export function createComposer(options: ComposerOptions): Composer {
     return streams[other].line === '' ? '' : draw(other);
   }
 
+  /** A line of our own between those of the log; unfinished ones stay above it. */
+  function ownLine(text: string): string {
+    let output = settle();
+    if (shown !== null) output += '\r\n';
+    for (const name of ['out', 'err'] as const) startLine(streams[name]);
+    shown = null;
+    return `${output}\x1b[0m\x1b[2m${text}\x1b[0m\r\n`;
+  }
+
+  function settle(): string {
+    if (shown === null) return drawLast();
+    const other = shown === 'out' ? 'err' : 'out';
+    if (streams[other].line === '') return '';
+    const above = shown;
+    let output = leaveRow() + draw(other) + '\r\n';
+    startLine(streams[other]);
+    shown = null;
+    if (streams[above].line !== '') output += draw(above);
+    return output;
+  }
+
   return {
     push(chunks) {
       let output = '';
-      for (const chunk of chunks) {
+      for (const chunk of withCut(chunks, options.cut?.place ?? null)) {
+        if (chunk === 'cut') {
+          output += ownLine(options.cut?.text ?? '');
+          continue;
+        }
         const state = streams[chunk.stream];
         if (state.next !== null && chunk.offset > state.next) output += this.gap(chunk.offset - state.next);
         const bytes = state.next === null ? fromWholeCharacter(chunk) : chunk.bytes;
@@ -118,17 +146,7 @@ export function createComposer(options: ComposerOptions): Composer {
       }
       return output + drawLast();
     },
-    settle() {
-      if (shown === null) return drawLast();
-      const other = shown === 'out' ? 'err' : 'out';
-      if (streams[other].line === '') return '';
-      const above = shown;
-      let output = leaveRow() + draw(other) + '\r\n';
-      startLine(streams[other]);
-      shown = null;
-      if (streams[above].line !== '') output += draw(above);
-      return output;
-    },
+    settle,
     gap(bytes) {
       let output = drawLast();
       if (shown !== null) output += '\r\n';
@@ -147,6 +165,18 @@ export function createComposer(options: ComposerOptions): Composer {
       columns = value;
     },
   };
+}
+
+/** The chunks, parted where the log may be cut. */
+function withCut(chunks: readonly LogChunk[], cut: LogCut | null): (LogChunk | 'cut')[] {
+  return chunks.flatMap((chunk) => {
+    const { stream, offset, bytes } = chunk;
+    const before = bytesBeforeCut(cut, { stream, offset, length: bytes.length });
+    if (before === null) return [chunk];
+    const first: LogChunk = { stream, offset, bytes: bytes.subarray(0, before) };
+    const second: LogChunk = { stream, offset: offset + before, bytes: bytes.subarray(before) };
+    return [first, 'cut' as const, second].filter((part) => part === 'cut' || part.bytes.length > 0);
+  });
 }
 
 function startDecoder(): TextDecoder {

@@ -7,7 +7,7 @@ import { asRefusal } from '../../state/hooks.js';
 import type { Refusal } from '../../../core/contract/errors.js';
 import type { ReadableStore } from '../../state/store.js';
 import { createStore } from '../../state/store.js';
-import { createComposer, type Composer, type LogChunk } from './composer.js';
+import { createComposer, type Composer, type ComposerOptions, type LogChunk } from './composer.js';
 import {
   bytesBetween,
   logStart,
@@ -51,6 +51,8 @@ export interface FeedOptions {
   readonly choice: StreamChoice;
   readonly screen: LogScreen;
   readonly gapText: (bytes: number) => string;
+  /** Where the log itself may lack something. */
+  readonly cut?: ComposerOptions['cut'];
   readonly setTimer: (run: () => void, ms: number) => () => void;
 }
 
@@ -124,7 +126,11 @@ export function createLogFeed(options: FeedOptions): LogFeed {
   let arrival: (() => void) | null = null;
 
   function makeComposer(): Composer {
-    const made = createComposer({ markErrors: options.choice === 'both', gapText: options.gapText });
+    const made = createComposer({
+      markErrors: options.choice === 'both',
+      gapText: options.gapText,
+      cut: options.cut ?? null,
+    });
     made.setColumns(screen.columns);
     return made;
   }

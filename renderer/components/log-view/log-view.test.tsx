@@ -2,6 +2,7 @@
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { refusal } from '../../../core/contract/errors.js';
+import type { LogCut } from '../../../core/formats/log-cut.js';
 import { findViolations } from '../../../test/harness/axe.js';
 import { FakeHost } from '../../../test/harness/fake-host.js';
 import { renderInWindow } from '../../../test/harness/render-window.js';
@@ -45,10 +46,17 @@ function fakeTerminals() {
   return { state, make };
 }
 
-function show(host = new FakeHost({ jobs: 0 }), running = true) {
+function show(host = new FakeHost({ jobs: 0 }), running = true, cut: LogCut | null = null) {
   const { state, make } = fakeTerminals();
   const { view } = renderInWindow(
-    <LogView attemptUid={uid} fileName="train.log" running={running} status="Running" makeTerminal={make} />,
+    <LogView
+      attemptUid={uid}
+      fileName="train.log"
+      cut={cut}
+      running={running}
+      status="Running"
+      makeTerminal={make}
+    />,
     { host },
   );
   return { host, state, view };
@@ -78,6 +86,16 @@ describe('Log view', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Jump to end' }));
     await shows(state, 'one\nthree\n');
     expect(followButton().getAttribute('aria-pressed')).toBe('true');
+  });
+
+  it('says in its place where the disk was full', async () => {
+    const host = new FakeHost({ jobs: 0 });
+    const mark = '··· The disk was full here: output may be missing. ···\n';
+    host.log(uid, 'out', 'one\ntw');
+    const { state } = show(host, true, { out: 6, err: 0 });
+    await shows(state, `one\ntw\n${mark}`);
+    host.log(uid, 'out', 'three\n');
+    await shows(state, `one\ntw\n${mark}three\n`);
   });
 
   it('stops following when the reader scrolls up', async () => {

@@ -9,6 +9,7 @@ import {
   type ReactNode,
   type RefObject,
 } from 'react';
+import type { LogCut } from '../../../core/formats/log-cut.js';
 import { useDesktop } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';
 import { log as words } from '../../strings/job.js';
@@ -27,6 +28,8 @@ export interface LogViewProps {
   readonly attemptUid: string;
   /** Name proposed when the log is saved. */
   readonly fileName: string;
+  /** Where the log may be cut; the view is made anew when that becomes known. */
+  readonly cut?: LogCut | null;
   /** The attempt still runs. */
   readonly running: boolean;
   /** How it ended, or what it does now; at the foot. */
@@ -39,7 +42,8 @@ export interface LogViewProps {
 const skeletonWidths = ['38%', '62%', '54%', '70%', '46%', '58%', '33%', '66%'];
 
 export function LogView(props: LogViewProps) {
-  const { attemptUid, fileName, running, status, pickers, makeTerminal = createLogTerminal } = props;
+  const { attemptUid, fileName, running, status, pickers, cut = null } = props;
+  const { makeTerminal = createLogTerminal } = props;
   const { bridge } = useDesktop();
   const toast = useToast();
   const scheme = useComputedColorScheme('light');
@@ -52,7 +56,7 @@ export function LogView(props: LogViewProps) {
   const [screenReader, setScreenReader] = useState(false);
   const goTo = useRef<LogMatch | null>(null);
   const body = useRef<HTMLDivElement>(null);
-  const view = useLogFeed({ attemptUid, choice, scheme, makeTerminal });
+  const view = useLogFeed({ attemptUid, choice, scheme, cut, makeTerminal });
   const { parts, state } = view;
 
   const toggleFollow = () => {

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { TopicSnapshot } from '../../../core/contract/api.js';
 import { useDesktop } from '../../state/desktop-context.js';
 import { createStore } from '../../state/store.js';
+import type { LogCut } from '../../../core/formats/log-cut.js';
 import { useStore } from '../../state/use-store.js';
 import { log as words } from '../../strings/job.js';
 import { createLogFeed, type FeedState, type LogFeed } from './log-feed.js';
@@ -17,6 +18,8 @@ export interface LogFeedOptions {
   readonly attemptUid: string;
   readonly choice: StreamChoice;
   readonly scheme: 'light' | 'dark';
+  /** The same for as long as the view is there. */
+  readonly cut: LogCut | null;
   readonly makeTerminal: TerminalFactory;
 }
 
@@ -58,13 +61,14 @@ function timer(run: () => void, ms: number): () => void {
   };
 }
 
-export function useLogFeed({ attemptUid, choice, scheme, makeTerminal }: LogFeedOptions): LogFeedView {
+export function useLogFeed({ attemptUid, choice, scheme, cut, makeTerminal }: LogFeedOptions): LogFeedView {
   const { host: controller } = useDesktop();
   const [other, setOther] = useState(0);
   const [parts, setParts] = useState<LogParts | null>(null);
   const [place, setPlace] = useState<ScrollPlace>({ atTop: true, atBottom: true });
   const [matches, setMatches] = useState<MatchCount | null>(null);
   const startScheme = useRef(scheme);
+  const [startCut] = useState(cut);
 
   useEffect(() => {
     startScheme.current = scheme;
@@ -106,6 +110,7 @@ export function useLogFeed({ attemptUid, choice, scheme, makeTerminal }: LogFeed
         choice,
         screen: terminal.screen,
         gapText: words.gap,
+        cut: startCut === null ? null : { place: startCut, text: words.cutHere },
         setTimer: timer,
       });
       feed = made;
@@ -134,7 +139,7 @@ export function useLogFeed({ attemptUid, choice, scheme, makeTerminal }: LogFeed
         setParts(null);
       };
     },
-    [attemptUid, choice, controller, makeTerminal],
+    [attemptUid, choice, controller, makeTerminal, startCut],
   );
 
   const state = useStore(parts?.feed.state ?? noFeed);

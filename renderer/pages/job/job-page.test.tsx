@@ -67,6 +67,20 @@ describe('Job page', () => {
     expect(screen.getByRole('tab', { name: 'Tasks' }).getAttribute('aria-selected')).toBe('true');
   });
 
+  it('tells beside an attempt what was noticed of it', async () => {
+    const host = failedHost();
+    const [first, second, ...others] = host.tasksOf('/anna/sweep');
+    if (first === undefined || second === undefined) throw new Error('no tasks');
+    const warning = { code: 'GPU_STILL_USED', message: 'GPU 0 is still used.' } as const;
+    const noticed = second.attempts.map((attempt) => ({ ...attempt, warnings: [warning] }));
+    host.tasks.set('/anna/sweep', [first, { ...second, attempts: noticed.slice(-1) }, ...others]);
+    show(host, '/anna/sweep', 'tasks');
+    fireEvent.click(await screen.findByRole('button', { name: 'Show the attempts of task 1' }));
+    await screen.findByText('Warning: GPU 0 is still used.');
+    fireEvent.click(screen.getByRole('button', { name: 'Show the attempts of task 0' }));
+    expect(screen.getAllByText(/^Warning: /)).toHaveLength(1);
+  });
+
   it('shows the request as fields, command line and YAML', async () => {
     const { view } = show(failedHost(), '/anna/sweep', 'details');
     await screen.findByText('As YAML');

@@ -6,6 +6,7 @@ import { StateBadge } from '../../components/state-badge.js';
 import { RunningFor } from '../../components/time.js';
 import { isActiveTaskState, isTerminalJobState } from '../../../core/contract/states.js';
 import type { AttemptView, JobSummary, TaskView } from '../../../core/contract/views.js';
+import { logCutCode, logCutOf } from '../../../core/formats/log-cut.js';
 import { stateWords } from '../../strings/common.js';
 import { job as words } from '../../strings/job.js';
 import { endingText, failedAttempt } from './endings.js';
@@ -88,11 +89,13 @@ export function LogTab({ summary, tasks, place, onPlace }: LogTabProps) {
         }}
       />
     );
-  const cut = attempt.warnings.find((warning) => warning.code === 'LOG_STORAGE_FULL');
+  const warning = attempt.warnings.find(({ code }) => code === logCutCode);
+  const cut = logCutOf(attempt.warnings);
   const view = (
     <LogView
-      key={attempt.uid}
+      key={`${attempt.uid} ${cut?.out ?? ''} ${cut?.err ?? ''}`}
       attemptUid={attempt.uid}
+      cut={cut}
       fileName={`${summary.name}${summary.numTasks > 1 ? `-${task.index}` : ''}.log`}
       running={attempt.finishedAtMs === null}
       status={<AttemptStatus attempt={attempt} />}
@@ -104,11 +107,11 @@ export function LogTab({ summary, tasks, place, onPlace }: LogTabProps) {
       }
     />
   );
-  if (cut === undefined) return view;
+  if (warning === undefined) return view;
   return (
     <>
       <section className={styles['callout']} data-tone="waiting" aria-label={words.logMayBeCut}>
-        <p>{words.warning(cut.message)}</p>
+        <p>{words.warning(warning.message)}</p>
       </section>
       {view}
     </>

@@ -5,6 +5,7 @@
 import { statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Cause } from '../../../../core/contract/views.js';
+import { logCutCode, logCutMessage } from '../../../../core/formats/log-cut.js';
 import type { AttemptEntry } from './attempt-entry.js';
 
 /** A disk with less than this is full for all purposes. */
@@ -22,11 +23,8 @@ export function fullDisk(folder: string): string | null {
 
 /** To be called when the disk is full. */
 export function logMayBeCut(folder: string, when: 'while the task ran' | 'when the task ended'): Cause {
-  const [out, err] = ['out', 'err'].map((stream) => sizeOf(path.join(folder, stream)));
-  return {
-    code: 'LOG_STORAGE_FULL',
-    message: `The disk that holds its log (${folder}) was full ${when}: the log may be cut after ${out} bytes of its output and ${err} bytes of its error output.`,
-  };
+  const size = (stream: string) => sizeOf(path.join(folder, stream));
+  return { code: logCutCode, message: logCutMessage(folder, when, { out: size('out'), err: size('err') }) };
 }
 
 export interface LogStorageWatchOptions {

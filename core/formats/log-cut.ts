@@ -1,0 +1,40 @@
+/** The words that say where a log may be cut, and the place read back from them: it is told as a sentence, and shown where it is. */
+
+export interface LogCut {
+  /** Bytes of each stream before the place. */
+  readonly out: number;
+  readonly err: number;
+}
+
+export const logCutCode = 'LOG_STORAGE_FULL';
+
+export function logCutMessage(folder: string, when: string, { out, err }: LogCut): string {
+  return `The disk that holds its log (${folder}) was full ${when}: the log may be cut after ${out} bytes of its output and ${err} bytes of its error output.`;
+}
+
+const place = /cut after (\d+) bytes of its output and (\d+) bytes of its error output\.$/;
+
+/** The place of the first warning that names one. */
+export function logCutOf(
+  warnings: readonly { readonly code: string; readonly message: string }[],
+): LogCut | null {
+  for (const { code, message } of warnings) {
+    const found = code === logCutCode ? place.exec(message) : null;
+    if (found !== null) return { out: Number(found[1]), err: Number(found[2]) };
+  }
+  return null;
+}
+
+/**
+ * How many bytes of a piece of a stream stand before the place, or null when it is not in this piece. A place at the end of a piece is
+ * in that one, not in the next, so that it is met once, and also when nothing follows.
+ */
+export function bytesBeforeCut(
+  cut: LogCut | null,
+  piece: { readonly stream: 'out' | 'err'; readonly offset: number; readonly length: number },
+): number | null {
+  if (cut === null || piece.length === 0) return null;
+  const within = cut[piece.stream] - piece.offset;
+  const starts = within === 0 && piece.offset === 0;
+  return starts || (within > 0 && within <= piece.length) ? within : null;
+}
