@@ -19,6 +19,7 @@ export class WaitCauses {
   private codes: Map<string, WaitCode> | null = null;
   private free: { readonly version: number; readonly workers: readonly FreeWorker[] } | null = null;
   private shown = new Map<string, string>();
+  private capacity: { readonly version: number; readonly causes: Map<string, Cause> } | null = null;
 
   constructor(
     private readonly state: ModelState,
@@ -134,7 +135,22 @@ export class WaitCauses {
     return { code: 'WAITS_RESERVED', message: `${machines}${more} kept for it; ${when}.` };
   }
 
+  /** Jobs of one shape share the reason: it is looked for once while nothing changes. */
   private capacityCause(job: Job): Cause {
+    const { version } = this.cluster;
+    if (this.capacity?.version !== version) this.capacity = { version, causes: new Map() };
+    const { causes } = this.capacity;
+    const shape = this.cluster.queue.jobs.get(job.id)?.shape.key ?? job.id;
+    const key = job.spec.gangBy === null ? shape : `${shape} ${job.numTasks}`;
+    let cause = causes.get(key);
+    if (cause === undefined) {
+      cause = this.explainCapacity(job);
+      causes.set(key, cause);
+    }
+    return cause;
+  }
+
+  private explainCapacity(job: Job): Cause {
     const { workers } = this.cluster.table;
     const asked = { ...job.spec, ...this.needOf(job) };
     const free = this.freeNow();

@@ -24,7 +24,7 @@ export const budgets = {
   keyBudgets: 'Go to Budgets',
   also: 'limit user priority band right spend',
   intro:
-    'A GPU in use counts 1,000, a GiB of memory 1, a core 5; batch work counts nothing. The limit only warns so far: the order in which jobs start does not follow it.',
+    'A GPU in use counts 1,000, a GiB of memory 1, a core 5; batch work counts nothing. Who has more than the limit in use competes as batch.',
   owner: 'Only the owner of the data folder may change budgets.',
   // Own budget
   mine: 'Your budget',
