@@ -66,7 +66,7 @@ export const queue = {
   emptyTitle: 'Nothing waits',
   emptyBody:
     'Jobs that cannot start at once line up here by band, in the order they are tried: users take turns, whoever uses least goes first.',
-  emptyExample: 'irisctl job run --hold --job-name later -- python train.py',
+  emptyExample: 'irisctl job run --hold -- python train.py',
   // Actions
   actions: 'Actions on the chosen jobs',
   noneChosen: 'Choose a job to hold, release or move it.',
@@ -135,16 +135,15 @@ export const queue = {
   jobHeldHint: 'Nothing of it starts until it is released.',
   after: 'After',
   onWords: { SUCCESS: 'has succeeded', END: 'has ended', FAILURE: 'has failed' } as const,
-  notBefore: 'starts no earlier than',
-  mustEndBy: 'must end by',
-  afterSubmission: (ms: number): string => `${formatDuration(ms)} after its submission`,
-  toldToLeave: (leave: string): string => `Told to leave at ${leave}`,
-  killedAt: (at: string): string => `, killed at ${at}`,
-  goneAt: (at: string): string => `, gone at ${at}`,
-  killBy: (at: string): string => `, killed at ${at} if it has not left`,
-  leaveFor: (cause: string): string => `: ${cause}`,
-  lastCheckpoint: 'Last checkpoint',
-  lostSince: (ms: number): string => `, ${formatDuration(ms)} of work after it lost`,
+  notBefore: 'Starts no earlier than',
+  mustEndBy: 'Must end by',
+  toldGone: (told: string, gone: string): string => `Told to leave at ${told}, gone at ${gone}`,
+  toldKilled: (told: string, killed: string): string => `Told to leave at ${told}, killed at ${killed}`,
+  toldStill: (told: string, by: string): string =>
+    `Told to leave at ${told}, killed at ${by} if it has not left by then`,
+  checkpoint: (at: string): string => `Last checkpoint at ${at}`,
+  checkpointLost: (at: string, lostMs: number): string =>
+    `Last checkpoint at ${at}; the ${formatDuration(lostMs)} of work after it were lost`,
 } as const;
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });

@@ -6,7 +6,7 @@ import { bands, isTerminalJobState } from '../../core/contract/states.js';
 import type { JobSummary, Overview } from '../../core/contract/views.js';
 import { fakeBandError, fakeBudgetOf, setFakeBudget } from './fake-budgets.js';
 import { fakeCauses, fakeSpec, fakeSummary, fakeUser } from './fake-data.js';
-import { fakeQueue } from './fake-queue.js';
+import { changeFakeJob, fakeQueue } from './fake-queue.js';
 import type { FakeHost } from './fake-host.js';
 
 const utf8 = new TextEncoder();
@@ -61,6 +61,7 @@ export function runMethod(host: FakeHost, method: MethodName, input: unknown): u
           verdict: 'INVALID' as const,
           message: spec.refusal.message,
           commandLine: '',
+          dryRun: null,
         };
       }
       const band = fakeBandError(host.budgets, spec.value.priority);
@@ -70,6 +71,7 @@ export function runMethod(host: FakeHost, method: MethodName, input: unknown): u
           verdict: 'INVALID' as const,
           message: `${fakeUser} may not submit to ${spec.value.priority}.`,
           commandLine: '',
+          dryRun: null,
         };
       }
       const gpus = host.machines.reduce((sum, machine) => sum + machine.gpus.length, 0);
@@ -80,6 +82,7 @@ export function runMethod(host: FakeHost, method: MethodName, input: unknown): u
           verdict: 'NEVER' as const,
           message: `Needs ${spec.value.gpuCount} GPUs; this machine has ${gpus}.`,
           commandLine,
+          dryRun: null,
         };
       }
       if (spec.value.gpuCount > 1) {
@@ -88,9 +91,16 @@ export function runMethod(host: FakeHost, method: MethodName, input: unknown): u
           verdict: 'WAITS' as const,
           message: 'Waits for GPUs: about 14:20, behind train-llm.',
           commandLine,
+          dryRun: null,
         };
       }
-      return { fields: [], verdict: 'STARTS_NOW' as const, message: 'Starts now on ws-1.', commandLine };
+      return {
+        fields: [],
+        verdict: 'STARTS_NOW' as const,
+        message: 'Starts now on ws-1.',
+        commandLine,
+        dryRun: null,
+      };
     },
     'job.list': (params) => list(host, params),
     'job.children': (params) => {
@@ -137,11 +147,27 @@ export function runMethod(host: FakeHost, method: MethodName, input: unknown): u
       const next = matches[params.limit];
       return { matches: page, nextOffset: next === undefined ? null : next.offset };
     },
-    'job.change': (params) => ({
-      results: params.jobIds.map((id) => ({ id, newId: null, refusal: null })),
+    'job.change': (params) =>
+      once(host, params.requestId, () => {
+        const results = params.jobIds.map((id) => ({
+          id,
+          newId: null,
+          refusal: changeFakeJob(host, id, params.change),
+        }));
+        queueMicrotask(() => {
+          host.publish();
+        });
+        return { results };
+      }),
+    'job.explain': () => ({ explanation: null }),
+    'debug.record': () => ({ path: null }),
+    'queue.get': () => fakeQueue(host),
+    'queue.history': (params) => ({
+      items: host.queue.history
+        .filter((item) => (item.toMs ?? 0) >= params.sinceMs)
+        .sort((a, b) => (b.toMs ?? 0) - (a.toMs ?? 0))
+        .slice(0, params.limit),
     }),
-    'queue.get': () => fakeQueue(host.jobs.values()),
-    'queue.history': () => ({ items: [] }),
     'overview.get': () => overviewOf(host),
     'machine.list': () => ({ machines: host.machines }),
     'budget.list': () => ({ me: fakeUser, mayManage: host.budgets.mayManage, budgets: host.budgets.rows }),

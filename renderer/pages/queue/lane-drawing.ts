@@ -74,6 +74,9 @@ export interface Drawing {
   readonly offsetMs: number;
 }
 
+/** From this height on a bar has room for its job's name, and for dashes that can be told apart. */
+const labelled = 11;
+
 /** Width a tick's text needs. */
 export const tickWidth = 84;
 
@@ -109,6 +112,10 @@ export function drawLanes(drawing: Drawing): void {
       if (bar === lit) ring(drawing, row, y + rowPadding + bar.track * (row.barHeight + 1), from, to);
     }
   });
+  context.strokeStyle = palette.line;
+  context.lineWidth = 1;
+  const end = Math.round(lanes.height - scrollTop) + 0.5;
+  stroke(context, 0, end, width, end);
   const now = Math.round(xOf(nowMs)) + 0.5;
   if (now >= 0 && now <= width) {
     context.strokeStyle = palette.accent;
@@ -145,24 +152,24 @@ function drawBar(
     const shade = context.createLinearGradient(solidTo, 0, Math.max(solidTo + 1, fadeTo), 0);
     shade.addColorStop(0, color);
     shade.addColorStop(1, fades ? 'transparent' : color);
-    context.globalAlpha = 0.14;
+    context.globalAlpha = height < labelled ? 0.22 : 0.14;
     context.fillStyle = shade;
     context.fillRect(solidTo, y, fadeTo - solidTo, height);
     context.globalAlpha = 0.9;
     context.strokeStyle = shade;
     context.lineWidth = 1;
     context.setLineDash([3, 3]);
-    if (height >= 6) {
+    if (height >= labelled) {
       stroke(context, solidTo, y + 0.5, fadeTo, y + 0.5);
       stroke(context, solidTo, y + height - 0.5, fadeTo, y + height - 0.5);
     }
-    if (!fades) stroke(context, fadeTo - 0.5, y, fadeTo - 0.5, y + height);
+    if (!fades && height >= labelled) stroke(context, fadeTo - 0.5, y, fadeTo - 0.5, y + height);
     context.setLineDash([]);
   }
   context.globalAlpha = 1;
   context.fillStyle = color;
   context.fillRect(left, y, Math.min(3, Math.max(1, right - left)), height);
-  if (height < 11) return;
+  if (height < labelled) return;
   label(
     { context, palette, row, y },
     bar.item.jobName,

@@ -38,7 +38,7 @@ export function LaneTable({ lanes, nowMs }: { readonly lanes: Lanes; readonly no
                 <td>{text.state}</td>
                 <td>{text.user}</td>
                 <td>{text.band}</td>
-                <td>{text.start}</td>
+                <td>{item.state === 'PROMISED' ? text.start : text.startAt}</td>
                 <td>{text.end}</td>
               </tr>
             );

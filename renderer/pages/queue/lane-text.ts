@@ -8,6 +8,7 @@ export interface BarText {
   readonly state: string;
   readonly user: string;
   readonly band: string;
+  readonly startAt: string;
   readonly start: string;
   readonly end: string;
 }
@@ -28,6 +29,7 @@ export function barText(item: LaneItem, nowMs: number): BarText {
     state: laneStateWord(item.state),
     user: item.user,
     band: bandWords[item.band],
+    startAt: at(item.fromMs),
     start: `${item.state === 'PROMISED' ? words.promisedSince : words.from} ${at(item.fromMs)}`,
     end:
       item.state === 'PROMISED'

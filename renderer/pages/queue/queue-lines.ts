@@ -17,12 +17,14 @@ export type QueueLine =
   | { readonly kind: 'more'; readonly band: Band; readonly count: number };
 
 /** Columns for users; the last stands for all further ones. */
-export const userSlots = 6;
+export const userSlots = 7;
 
-export function queueLines(bands: QueueView['bands']): QueueLine[] {
+/** `me` has the first column, wherever else in the order one stands. */
+export function queueLines(bands: QueueView['bands'], me: string | null): QueueLine[] {
   return bands.flatMap(({ band, total, jobs }): QueueLine[] => {
     if (total === 0) return [{ kind: 'empty', band }];
     const users = new Map<string, number>();
+    if (me !== null && jobs.some((job) => job.user === me)) users.set(me, 0);
     const lines: QueueLine[] = [];
     jobs.forEach((job, index) => {
       const slot = users.get(job.user) ?? Math.min(users.size, userSlots - 1);

@@ -33,6 +33,7 @@ export interface QueueListProps {
 
 const lineHeight = 28;
 const headHeight = 26;
+const slotWidth = 19;
 
 export const queueRowId = (jobId: string): string => `queued-${encodeURIComponent(jobId)}`;
 
@@ -45,13 +46,17 @@ export function QueueList(props: QueueListProps) {
     count: lines.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => lineHeight,
-    scrollPaddingStart: headHeight,
     overscan: 8,
   });
   useEffect(() => {
     control.current = {
       reveal: (line) => {
-        virtual.scrollToIndex(line, { align: 'auto' });
+        const element = scroller.current;
+        if (element === null) return;
+        const top = line * lineHeight;
+        const bottom = top + lineHeight - (element.clientHeight - headHeight);
+        if (top < element.scrollTop) element.scrollTop = top;
+        else if (bottom > element.scrollTop) element.scrollTop = bottom;
       },
       pageLines: () => Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / lineHeight) - 2),
       focus: () => grid.current?.focus({ preventScroll: true }),
@@ -171,7 +176,7 @@ function JobLine({ line, at, top, list }: LineProps & { readonly line: QueueLine
         <span
           className={styles['turn']}
           data-mine={job.user === list.me || undefined}
-          style={{ marginLeft: line.slot * 22 }}
+          style={{ marginLeft: line.slot * slotWidth }}
           title={line.slot === userSlots - 1 ? `${job.user} (${words.moreUsers})` : job.user}
           aria-hidden="true"
         >

@@ -7,11 +7,11 @@ import { EmptyState, ErrorState, LoadingNote, Skeleton } from '../../components/
 import { PageHeader } from '../../components/page-header.js';
 import { useToast } from '../../components/toasts.js';
 import { useJobActions } from '../../components/use-job-actions.js';
-import { useDesktop } from '../../state/desktop-context.js';
+import { useDesktop, type Desktop } from '../../state/desktop-context.js';
 import { asRefusal, useTopic } from '../../state/hooks.js';
 import { common } from '../../strings/common.js';
 import { queue as words } from '../../strings/queue.js';
-import { createSelection } from '../jobs/selection.js';
+import { createSelection, type Selection } from '../jobs/selection.js';
 import { indexLines, queueLines } from './queue-lines.js';
 import { QueueList, type ListControl } from './queue-list.js';
 import { QueueMenu } from './queue-menu.js';
@@ -43,10 +43,18 @@ export function QueuePage() {
 }
 
 /** Known while the window lives, so that coming back from a job goes on at it. */
-const selection = createSelection();
+const selections = new WeakMap<Desktop, Selection>();
+
+function selectionOf(desktop: Desktop): Selection {
+  const selection = selections.get(desktop) ?? createSelection();
+  selections.set(desktop, selection);
+  return selection;
+}
 
 function LoadedQueue({ view }: { readonly view: QueueView }) {
-  const { host, jobs: entities } = useDesktop();
+  const desktop = useDesktop();
+  const { host, jobs: entities } = desktop;
+  const selection = selectionOf(desktop);
   const toast = useToast();
   const { stop } = useJobActions();
   const changes = useQueueChanges();
@@ -56,7 +64,7 @@ function LoadedQueue({ view }: { readonly view: QueueView }) {
   const selected = useSyncExternalStore(selection.subscribe, selection.selected);
   const active = useSyncExternalStore(selection.subscribe, selection.active);
 
-  const index = useMemo(() => indexLines(queueLines(view.bands)), [view.bands]);
+  const index = useMemo(() => indexLines(queueLines(view.bands, changes.me)), [view.bands, changes.me]);
   const jobOf = (id: string): readonly QueuedJobView[] => {
     const line = index.lines[index.lineOf.get(id) ?? -1];
     return line?.kind === 'job' ? [line.job] : [];
@@ -68,10 +76,13 @@ function LoadedQueue({ view }: { readonly view: QueueView }) {
   const budget = changes.budgetOf(chosen);
   const waiting = view.bands.reduce((sum, band) => sum + band.total, 0);
 
-  const open = useCallback((id: string) => {
-    selection.setActive(id);
-    navigate(jobRoute(id));
-  }, []);
+  const open = useCallback(
+    (id: string) => {
+      selection.setActive(id);
+      navigate(jobRoute(id));
+    },
+    [selection],
+  );
   const change = (what: JobChange) => {
     setBandOpen(false);
     changes.change(chosen, what);
