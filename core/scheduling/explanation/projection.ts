@@ -34,19 +34,22 @@ export interface Projection {
   readonly endless: number;
 }
 
-/** `jobIds`: it may stop when all of these have started. `goOn`: asked before each step; false ends it there, as its bound would. */
+export interface ProjectionOptions {
+  /** It may stop when all of these have started. */
+  readonly jobIds?: readonly string[];
+  readonly maxEvents?: number;
+}
+
+/** All at once; who must not be kept from other work makes a `LookAhead` and advances it step by step. */
 export function project(
   cluster: Cluster,
   nowMs: number,
   rules: Rules,
-  options: {
-    readonly jobIds?: readonly string[];
-    readonly maxEvents?: number;
-    readonly goOn?: () => boolean;
-  } = {},
+  options: ProjectionOptions = {},
 ): Projection {
-  const { jobIds = null, goOn = () => true } = options;
-  return new LookAhead(cluster, nowMs, rules).run(jobIds, options.maxEvents ?? maxEvents, goOn);
+  const ahead = new LookAhead(cluster, nowMs, rules, options);
+  while (ahead.advance());
+  return ahead.projection();
 }
 
 interface End {
@@ -54,7 +57,8 @@ interface End {
   readonly uid: string;
 }
 
-class LookAhead {
+/** Over a copy: what becomes of the cluster meanwhile is not seen. */
+export class LookAhead {
   private readonly scheduler = new Scheduler();
   private readonly ends = new SortedList<End>(
     (left, right) => left.ms - right.ms || compareTexts(left.uid, right.uid),
@@ -67,11 +71,13 @@ class LookAhead {
   private events = 0;
   private made = 0;
   private endsWell = false;
+  private complete = false;
 
   constructor(
     cluster: Cluster,
     private readonly nowMs: number,
     private readonly rules: Rules,
+    private readonly options: ProjectionOptions = {},
   ) {
     this.atMs = nowMs;
     cluster.copyInto(this.scheduler.cluster);
@@ -86,28 +92,31 @@ class LookAhead {
     this.endless = endless;
   }
 
-  run(jobIds: readonly string[] | null, most: number, goOn: () => boolean): Projection {
-    let complete = false;
-    while (this.events < most && goOn()) {
-      const decision = this.scheduler.decide(this.atMs, this.rules);
-      this.carryOut(decision);
-      if (jobIds?.every((id) => this.starts.has(id)) === true) break;
-      if (decision.more && decision.placed.length > 0) continue;
-      const nextMs = Math.min(
-        this.ends.first()?.ms ?? Number.POSITIVE_INFINITY,
-        decision.wakeAtMs ?? Number.POSITIVE_INFINITY,
-      );
-      if (!Number.isFinite(nextMs) || this.scheduler.cluster.queue.jobs.size === 0) {
-        complete = true;
-        break;
-      }
-      this.atMs = Math.max(nextMs, this.atMs + 1);
-      // A wake alone is an event too, or it would not be bounded.
-      this.events += 1;
-      this.endThoseDue();
-    }
-    const { nowMs: madeAtMs, atMs: untilMs, starts, endless } = this;
-    return { madeAtMs, untilMs, complete, starts, endless };
+  /** One decision further; false when there is nothing more to see, or the bound is reached. */
+  advance(): boolean {
+    const { jobIds } = this.options;
+    if (this.complete || this.events >= (this.options.maxEvents ?? maxEvents)) return false;
+    const decision = this.scheduler.decide(this.atMs, this.rules);
+    this.carryOut(decision);
+    if (jobIds?.every((id) => this.starts.has(id)) === true) return false;
+    if (decision.more && decision.placed.length > 0) return true;
+    const nextMs = Math.min(
+      this.ends.first()?.ms ?? Number.POSITIVE_INFINITY,
+      decision.wakeAtMs ?? Number.POSITIVE_INFINITY,
+    );
+    this.complete = !Number.isFinite(nextMs) || this.scheduler.cluster.queue.jobs.size === 0;
+    if (this.complete) return false;
+    this.atMs = Math.max(nextMs, this.atMs + 1);
+    // A wake alone is an event too, or it would not be bounded.
+    this.events += 1;
+    this.endThoseDue();
+    return true;
+  }
+
+  /** What was seen so far. */
+  projection(): Projection {
+    const { nowMs: madeAtMs, atMs: untilMs, starts, endless, complete } = this;
+    return { madeAtMs, untilMs, complete, starts: new Map(starts), endless };
   }
 
   private noteEnd({ uid, limitMs, startedAtMs }: HeldAttempt): boolean {
