@@ -1,4 +1,5 @@
 /** The ways through the window that must be effortless. */
+import type { Page } from '@playwright/test';
 import { existsSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -100,30 +101,77 @@ test('why a job has not started is said in the list', async ({ desktop }) => {
   client.close();
 });
 
-test('a machine that slept wakes to the truth: nothing replayed, nothing lost', async ({ desktop, root }) => {
+test('a machine that slept wakes to the truth within 2 s: nothing replayed, nothing lost', async ({
+  desktop,
+  root,
+}) => {
   const { app, page } = desktop;
-  const [enough, written] = [path.join(root, 'enough'), path.join(root, 'written')];
+  const file = (name: string) => path.join(root, name);
   const client = await desktop.client();
-  const script = `echo before; while [ ! -e '${enough}' ]; do sleep 0.05; done; echo after; touch '${written}'`;
+  // The words are written apart, so that the command itself does not hold them.
+  const script =
+    `echo before; while [ ! -e '${file('speak')}' ]; do sleep 0.05; done; echo a'wake'; ` +
+    `while [ ! -e '${file('enough')}' ]; do sleep 0.05; done; echo a'fter'; touch '${file('written')}'`;
   const jobId = await submit(client, 'through-the-night', script);
   await client.until('job', { jobId }, (value) => stateOf(value) === 'RUNNING');
   await page.getByText('through-the-night').first().click();
   await expect(page.getByText('before', { exact: true }).first()).toBeVisible();
+  const shownAt = await watchTexts(page, ['awake', 'after', 'Succeeded']);
+
+  // How long a line takes on this machine while nothing sleeps: a busy one is given as much more.
+  const spokeAt = Date.now();
+  writeFileSync(file('speak'), '');
+  await expect.poll(() => shownAt('awake')).not.toBeNull();
+  const usualMs = ((await shownAt('awake')) ?? Number.NaN) - spokeAt;
+
   const pid = app.process().pid ?? 0;
   process.kill(pid, 'SIGSTOP');
+  let wokeAt: number;
   try {
-    writeFileSync(enough, '');
-    await expect.poll(() => existsSync(written)).toBe(true);
+    writeFileSync(file('enough'), '');
+    await expect.poll(() => existsSync(file('written'))).toBe(true);
   } finally {
+    wokeAt = Date.now();
     process.kill(pid, 'SIGCONT');
   }
-  await expect(page.getByText('Succeeded', { exact: true }).first()).toBeVisible();
-  await expect(page.getByText('after', { exact: true }).first()).toBeVisible();
+  for (const text of ['after', 'Succeeded']) {
+    await expect.poll(() => shownAt(text)).not.toBeNull();
+    const tookMs = ((await shownAt(text)) ?? Number.NaN) - wokeAt;
+    test.info().annotations.push({ type: `to ${text}`, description: `${tookMs} ms, usually ${usualMs} ms` });
+    expect(tookMs).toBeGreaterThan(0);
+    expect(tookMs).toBeLessThan(2000 + 10 * usualMs);
+  }
   await expect(page.getByRole('button', { name: '1 unread notification', exact: true })).toBeVisible();
   const { items } = await client.call('inbox.list', { limit: 10 });
   expect(items.map((item) => item.jobId)).toEqual([jobId]);
   client.close();
 });
+
+/** When each text was first on the page, by the page's own clock; null while it was not. */
+async function watchTexts(
+  page: Page,
+  texts: readonly string[],
+): Promise<(text: string) => Promise<number | null>> {
+  await page.evaluate((wanted) => {
+    const seen: Record<string, number> = {};
+    const look = () => {
+      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+        const text = (node.nodeValue ?? '').trim();
+        if (wanted.includes(text)) seen[text] ??= Date.now();
+      }
+    };
+    const options = { subtree: true, childList: true, characterData: true };
+    new MutationObserver(look).observe(document.body, options);
+    Object.assign(window, { textsSeen: seen });
+    look();
+  }, texts);
+  return (text) =>
+    page.evaluate(
+      (wanted) => (Reflect.get(window, 'textsSeen') as Record<string, number>)[wanted] ?? null,
+      text,
+    );
+}
 
 function stateOf(value: unknown): string {
   return (value as { summary: { state: string } }).summary.state;
