@@ -9,9 +9,11 @@ import type { JobSpec } from '../../../core/contract/job-request.js';
 import { joinWords, toCommandLine } from '../../../core/contract/job-text.js';
 import { requestToYaml, specToRequest } from '../../../core/contract/job-yaml.js';
 import { formatDuration } from '../../../core/formats/durations.js';
+import type { TimeBound } from '../../../core/formats/times.js';
 import type { JobSummary } from '../../../core/contract/views.js';
-import { formatCount } from '../../strings/common.js';
+import { formatCount, formatExactTime } from '../../strings/common.js';
 import { job as words } from '../../strings/job.js';
+import { queue } from '../../strings/queue.js';
 import { CopyButton } from './copy-button.js';
 import styles from './job-details.module.css';
 
@@ -122,6 +124,10 @@ function Default({ asked, children }: { readonly asked: boolean; readonly childr
   );
 }
 
+function timeBoundText(bound: TimeBound): string {
+  return bound.kind === 'at' ? formatExactTime(bound.ms) : words.afterSubmission(bound.ms);
+}
+
 /** Name and value of what was asked for; optional things only when they were. */
 function requestFields(spec: JobSpec): [string, ReactNode][] {
   const fields: [string, ReactNode][] = [
@@ -169,6 +175,25 @@ function requestFields(spec: JobSpec): [string, ReactNode][] {
   if (spec.timeoutMs !== null) fields.push([words.timeLimit, formatDuration(spec.timeoutMs)]);
   if (spec.schedulingTimeoutMs !== null)
     fields.push([words.startBy, formatDuration(spec.schedulingTimeoutMs)]);
+  if (spec.startNotBefore !== null) fields.push([words.notBefore, timeBoundText(spec.startNotBefore)]);
+  if (spec.finishBy !== null) fields.push([words.finishBy, timeBoundText(spec.finishBy)]);
+  if (spec.maxActive !== null) fields.push([words.maxActive, formatCount(spec.maxActive)]);
+  if (spec.held) fields.push([words.askedHeld, words.askedHeldYes]);
+  if (spec.dependencies.length > 0) {
+    fields.push([
+      words.dependencies,
+      <ul key="a" className={styles['list']}>
+        {spec.dependencies.map(({ job, on }) => (
+          <li key={`${job} ${on}`}>
+            <a href={routeHash(jobRoute(job))} className="iris-mono">
+              {job}
+            </a>{' '}
+            {queue.onWords[on]}
+          </li>
+        ))}
+      </ul>,
+    ]);
+  }
   const variables = Object.entries(spec.environment);
   if (variables.length > 0) {
     fields.push([

@@ -1,19 +1,25 @@
 /** Name and path, state with its cause in one sentence, and what can be done. */
 import { ActionIcon, Button, Menu } from '@mantine/core';
-import { useSyncExternalStore } from 'react';
+import { useState, useSyncExternalStore } from 'react';
 import { jobRoute, jobsRoute, navigate, newJobRoute, routeHash } from '../../app/router.js';
 import { Icon } from '../../components/icon.js';
+import { JobChangeItems } from '../../components/job-change-items.js';
 import { StateBadge } from '../../components/state-badge.js';
 import { RelativeTime, RunningFor } from '../../components/time.js';
 import type { JobActionFunctions } from '../../components/use-job-actions.js';
 import type { JobDetail } from '../../../core/contract/api.js';
 import { toCommandLine } from '../../../core/contract/job-text.js';
 import { specToRequest } from '../../../core/contract/job-yaml.js';
+import type { JobChange } from '../../../core/contract/queue.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
 import { useDesktop } from '../../state/desktop-context.js';
+import { changeJobs } from '../../state/job-changes.js';
+import { useBudgets } from '../../state/use-budgets.js';
 import { common } from '../../strings/common.js';
 import { job as words } from '../../strings/job.js';
+import { queue } from '../../strings/queue.js';
+import { JobConditions } from './job-conditions.js';
 import styles from './job-page.module.css';
 import { useCopy } from './use-copy.js';
 
@@ -25,7 +31,17 @@ export interface JobHeaderProps {
 
 export function JobHeader({ summary, detail, actions }: JobHeaderProps) {
   const copy = useCopy();
-  const { actions: pending } = useDesktop();
+  const { actions: pending, host } = useDesktop();
+  const budgets = useBudgets();
+  const [refused, setRefused] = useState<string | null>(null);
+  const isLive = budgets.kind === 'live';
+  const mayChange = canStop(summary) && (!isLive || budgets.mayManage || summary.user === budgets.me);
+  const change = (what: JobChange) => {
+    setRefused(null);
+    void changeJobs(host, [summary.id], what).then((refusals) => {
+      setRefused(refusals.get(summary.id)?.message ?? null);
+    });
+  };
   const isStopping =
     useSyncExternalStore(pending.stopping.subscribe, () => pending.stopping.has(summary.id)) &&
     canStop(summary);
@@ -84,6 +100,17 @@ export function JobHeader({ summary, detail, actions }: JobHeaderProps) {
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
+            {mayChange ? (
+              <>
+                <JobChangeItems
+                  jobs={[{ held: summary.held, band: summary.band, rank: null }]}
+                  budget={isLive ? (budgets.rows.find((row) => row.user === summary.user) ?? null) : null}
+                  withKeys={false}
+                  onChange={change}
+                />
+                <Menu.Divider />
+              </>
+            ) : null}
             <Menu.Item leftSection={<Icon name="copy" size={14} />} onClick={copyCommand}>
               {words.copyCommand}
             </Menu.Item>
@@ -104,6 +131,12 @@ export function JobHeader({ summary, detail, actions }: JobHeaderProps) {
           <StateSentence summary={summary} />
         </span>
       </div>
+      {canStop(summary) ? <JobConditions summary={summary} spec={detail.spec} /> : null}
+      {refused === null ? null : (
+        <p role="alert" className={styles['refused']}>
+          {queue.refused(refused)}
+        </p>
+      )}
       <div className={`${styles['pathLine'] ?? ''} iris-muted`}>
         <span className="iris-mono iris-ellipsis" title={summary.id}>
           {summary.id}

@@ -208,6 +208,7 @@ function LoadedJob({ detail, live, tab }: LoadedJobProps) {
           <TasksTable
             summary={summary}
             tasks={tasks}
+            graceMs={detail.spec.graceMs}
             open={place.tab === 'tasks' ? place.task : null}
             onShowLog={(task, attempt) => {
               show('logs', task, attempt);

@@ -12,11 +12,14 @@ import type { AttemptView, JobSummary, TaskView } from '../../../core/contract/v
 import { common } from '../../strings/common.js';
 import { job as words } from '../../strings/job.js';
 import { endingText } from './endings.js';
+import { leavingTexts } from './leaving.js';
 import styles from './tasks-table.module.css';
 
 export interface TasksTableProps {
   readonly summary: JobSummary;
   readonly tasks: readonly TaskView[];
+  /** What an attempt has after it was told to leave. */
+  readonly graceMs: number;
   /** Task whose attempts are shown at first. */
   readonly open: number | null;
   readonly onShowLog: (task: number, attempt: number) => void;
@@ -24,7 +27,7 @@ export interface TasksTableProps {
 
 const rowHeight = 31;
 
-export function TasksTable({ summary, tasks, open, onShowLog }: TasksTableProps) {
+export function TasksTable({ summary, tasks, graceMs, open, onShowLog }: TasksTableProps) {
   const alone = tasks.length === 1 ? tasks[0]?.index : undefined;
   const [opened, setOpened] = useState<ReadonlySet<number>>(() => new Set([open ?? alone ?? -1]));
   const scroller = useRef<HTMLDivElement>(null);
@@ -68,6 +71,7 @@ export function TasksTable({ summary, tasks, open, onShowLog }: TasksTableProps)
               >
                 <TaskRow
                   task={task}
+                  graceMs={graceMs}
                   position={item.index + 2}
                   opened={opened.has(task.index)}
                   onToggle={toggle}
@@ -89,13 +93,14 @@ export function TasksTable({ summary, tasks, open, onShowLog }: TasksTableProps)
 
 interface TaskRowProps {
   readonly task: TaskView;
+  readonly graceMs: number;
   readonly position: number;
   readonly opened: boolean;
   readonly onToggle: (index: number) => void;
   readonly onShowLog: (task: number, attempt: number) => void;
 }
 
-function TaskRow({ task, position, opened, onToggle, onShowLog }: TaskRowProps) {
+function TaskRow({ task, graceMs, position, opened, onToggle, onShowLog }: TaskRowProps) {
   const last = task.attempts.at(-1);
   const ending = last === undefined ? null : endingText(last);
   const cause = task.cause ?? task.waiting;
@@ -141,7 +146,13 @@ function TaskRow({ task, position, opened, onToggle, onShowLog }: TaskRowProps) 
         <div role="row" className={styles['attempts']}>
           <ol role="cell" className={styles['attemptList']}>
             {task.attempts.map((attempt) => (
-              <AttemptLine key={attempt.uid} task={task} attempt={attempt} onShowLog={onShowLog} />
+              <AttemptLine
+                key={attempt.uid}
+                task={task}
+                attempt={attempt}
+                graceMs={graceMs}
+                onShowLog={onShowLog}
+              />
             ))}
             {(task.attempts[0]?.number ?? 0) > 0 ? (
               <li className="iris-muted">{words.earlierAttempts(task.attempts.length)}</li>
@@ -163,10 +174,11 @@ function RunTime({ attempt }: { readonly attempt: AttemptView }) {
 interface AttemptLineProps {
   readonly task: TaskView;
   readonly attempt: AttemptView;
+  readonly graceMs: number;
   readonly onShowLog: (task: number, attempt: number) => void;
 }
 
-function AttemptLine({ task, attempt, onShowLog }: AttemptLineProps) {
+function AttemptLine({ task, attempt, graceMs, onShowLog }: AttemptLineProps) {
   const facts = [
     ...(attempt.devices.length === 0 ? [] : [words.gpus(attempt.devices.length)]),
     ...(attempt.peakMemoryBytes === null ? [] : [words.peak(attempt.peakMemoryBytes)]),
@@ -200,6 +212,11 @@ function AttemptLine({ task, attempt, onShowLog }: AttemptLineProps) {
       {attempt.cause === null ? null : (
         <span className={styles['attemptCause']}>{attempt.cause.message}</span>
       )}
+      {leavingTexts(attempt, graceMs).map((text) => (
+        <span key={text} className={styles['attemptCause']}>
+          {text}
+        </span>
+      ))}
       {attempt.warnings.map((warning) => (
         <span key={warning.code} className={styles['attemptCause']}>
           {words.warning(warning.message)}

@@ -1,8 +1,16 @@
 /** The form's fields as text, and their way to and from a job request. */
 import { constraintToText, textToConstraint } from '../../../core/contract/constraint-text.js';
 import { ok, refuse, type FieldError, type Result } from '../../../core/contract/errors.js';
-import { jobRequestSchema, parseJobRequest, type JobRequest } from '../../../core/contract/job-request.js';
+import {
+  jobRequestSchema,
+  parseJobRequest,
+  type JobRequest,
+  type JobSpec,
+} from '../../../core/contract/job-request.js';
 import { joinWords, parseCommandText } from '../../../core/contract/job-text.js';
+
+/** How the job that is waited for must have ended. */
+export type DependencyWay = JobSpec['dependencies'][number]['on'];
 
 export interface JobForm {
   command: string;
@@ -15,6 +23,11 @@ export interface JobForm {
   maxRetries: string;
   timeout: string;
   schedulingTimeout: string;
+  finishBy: string;
+  startNotBefore: string;
+  maxActive: string;
+  held: boolean;
+  dependencies: { job: string; on: DependencyWay }[];
   /** A requested band; empty for the default. */
   priority: string;
   environment: { name: string; value: string }[];
@@ -35,6 +48,11 @@ export const emptyForm: JobForm = {
   maxRetries: '',
   timeout: '',
   schedulingTimeout: '',
+  finishBy: '',
+  startNotBefore: '',
+  maxActive: '',
+  held: false,
+  dependencies: [],
   priority: '',
   environment: [],
   constraints: [],
@@ -52,6 +70,9 @@ const plainFields = [
   'maxRetries',
   'timeout',
   'schedulingTimeout',
+  'finishBy',
+  'startNotBefore',
+  'maxActive',
 ] as const;
 
 /** Fields of the form that are one text. */
@@ -65,6 +86,8 @@ const ownFields = new Set<string>([
   'environment',
   'constraints',
   'extras',
+  'held',
+  'dependencies',
   'submitArgv',
 ]);
 
@@ -76,6 +99,11 @@ export function formFieldOf(field: string, form: JobForm): string {
     return row < 0 ? 'environment' : `environment.${row}.${/^[A-Za-z_]\w*$/.test(second) ? 'value' : 'name'}`;
   }
   if (first === 'constraints' && second !== '') return `constraints.${second}.text`;
+  if (first === 'dependencies' && second !== '') {
+    // Rows that were left empty are not part of the request.
+    const filled = form.dependencies.flatMap((row, at) => (row.job.trim() === '' ? [] : [at]));
+    return `dependencies.${filled[Number(second)] ?? 0}.job`;
+  }
   return ownFields.has(first) ? first : 'rest';
 }
 
@@ -109,6 +137,11 @@ export function formToRequest(form: JobForm): Result<JobRequest> {
     const text = form[field].trim();
     if (text !== '') Object.assign(request, { [field]: field === 'name' ? text : numberOrText(text) });
   }
+  if (form.held) request.held = true;
+  const dependencies = form.dependencies
+    .map(({ job, on }) => ({ job: job.trim(), on }))
+    .filter(({ job }) => job !== '');
+  if (dependencies.length > 0) request.dependencies = dependencies;
   if (form.priority !== '') request.priority = form.priority;
   if (constraints.length > 0) request.constraints = constraints;
   const extras = form.extras.split(/[\s,]+/).filter((extra) => extra !== '');
@@ -117,6 +150,13 @@ export function formToRequest(form: JobForm): Result<JobRequest> {
   const variables = { ...environment, ...command.value.request.environment };
   if (Object.keys(variables).length > 0) merged.environment = variables;
   return ok(merged);
+}
+
+const ways: readonly DependencyWay[] = ['SUCCESS', 'END', 'FAILURE'];
+
+function dependencyWayOf(value: unknown): DependencyWay {
+  const word = typeof value === 'string' ? value.trim().toUpperCase() : '';
+  return ways.find((way) => way === word) ?? 'SUCCESS';
 }
 
 /** The form for a request. Text of any kind is taken: what is wrong shows beside its field. */
@@ -140,6 +180,11 @@ export function requestToForm(request: JobRequest): JobForm {
     maxRetries: text(request.maxRetries),
     timeout: text(request.timeout),
     schedulingTimeout: text(request.schedulingTimeout),
+    finishBy: text(request.finishBy),
+    startNotBefore: text(request.startNotBefore),
+    maxActive: text(request.maxActive),
+    held: request.held === true,
+    dependencies: (request.dependencies ?? []).map(({ job, on }) => ({ job, on: dependencyWayOf(on) })),
     priority: typeof request.priority === 'string' ? request.priority.toUpperCase() : '',
     environment: Object.entries(request.environment ?? {}).map(([name, value]) => ({ name, value })),
     constraints: (request.constraints ?? []).map((wish) => ({
@@ -195,6 +240,11 @@ export function readDraft(text: string | null): JobForm | null {
     form.constraints = rows(known.get('constraints')).map((row) => ({
       text: textOf(row.get('text')),
       preferred: row.get('preferred') === true,
+    }));
+    form.held = known.get('held') === true;
+    form.dependencies = rows(known.get('dependencies')).map((row) => ({
+      job: textOf(row.get('job')),
+      on: dependencyWayOf(row.get('on')),
     }));
     const rest = known.get('rest');
     if (typeof rest === 'object' && rest !== null && jobRequestSchema.partial().safeParse(rest).success) {

@@ -1,6 +1,5 @@
 /** What most jobs leave alone, folded until wanted. */
 import { ActionIcon, Button, Checkbox, Select, TextInput } from '@mantine/core';
-import type { ReactNode } from 'react';
 import { upperBandSchema, type BudgetView } from '../../../core/contract/budgets.js';
 import type { FieldError } from '../../../core/contract/errors.js';
 import { bandRank, type Band } from '../../../core/contract/states.js';
@@ -10,29 +9,14 @@ import { bandWords, budgets } from '../../strings/budgets.js';
 import { newJob as words } from '../../strings/new-job.js';
 import type { JobForm } from './form-model.js';
 import styles from './new-job.module.css';
+import { ScheduleFields } from './schedule-fields.js';
+import { Section } from './section.js';
 import { errorText, type JobFormControl } from './use-job-form.js';
 
 export interface OptionalFieldsProps {
   readonly form: JobFormControl;
   /** What the controller says is wrong with the request as it is. */
   readonly checked: readonly FieldError[];
-}
-
-function Section({
-  title,
-  open,
-  children,
-}: {
-  readonly title: string;
-  readonly open: boolean;
-  readonly children: ReactNode;
-}) {
-  return (
-    <details className={styles['section']} open={open}>
-      <summary>{title}</summary>
-      <div>{children}</div>
-    </details>
-  );
 }
 
 const choices: readonly { readonly value: string; readonly band: Band; readonly label: string }[] = [
@@ -158,6 +142,7 @@ export function OptionalFields({ form, checked }: OptionalFieldsProps) {
           />
         </div>
       </Section>
+      <ScheduleFields form={form} errorOf={errorOf} />
       <Section
         title={words.priorityAndName}
         open={values.priority !== '' || values.name !== '' || wrong('priority') || wrong('name')}

@@ -1,0 +1,113 @@
+/** When a job may start and must have ended, and what it waits for. */
+import { ActionIcon, Button, Checkbox, Select, TextInput } from '@mantine/core';
+import { Icon } from '../../components/icon.js';
+import { newJob as words } from '../../strings/new-job.js';
+import type { DependencyWay, JobForm } from './form-model.js';
+import styles from './new-job.module.css';
+import { Section } from './section.js';
+import type { JobFormControl } from './use-job-form.js';
+
+export interface ScheduleFieldsProps {
+  readonly form: JobFormControl;
+  readonly errorOf: (field: string) => string | null;
+}
+
+const ways: readonly { readonly value: DependencyWay; readonly label: string }[] = [
+  { value: 'SUCCESS', label: words.dependencyWays.SUCCESS },
+  { value: 'END', label: words.dependencyWays.END },
+  { value: 'FAILURE', label: words.dependencyWays.FAILURE },
+];
+
+export function ScheduleFields({ form, errorOf }: ScheduleFieldsProps) {
+  const { values } = form;
+  const fields = ['startNotBefore', 'finishBy', 'maxActive'] as const;
+  const setDependency = (index: number, change: Partial<JobForm['dependencies'][number]>) => {
+    form.set({
+      dependencies: values.dependencies.map((row, at) => (at === index ? { ...row, ...change } : row)),
+    });
+  };
+  return (
+    <Section
+      title={words.schedule}
+      open={
+        values.held ||
+        values.dependencies.length > 0 ||
+        fields.some((field) => values[field] !== '' || errorOf(field) !== null)
+      }
+    >
+      <div className={styles['two']}>
+        <TextInput
+          label={words.startNotBefore}
+          description={words.timeBoundHint}
+          placeholder={words.timeBoundExample}
+          {...form.text('startNotBefore')}
+        />
+        <TextInput
+          label={words.finishBy}
+          description={words.finishByHint}
+          placeholder={words.timeBoundExample}
+          {...form.text('finishBy')}
+        />
+        <TextInput
+          label={words.maxActive}
+          description={words.maxActiveHint}
+          placeholder={words.maxActiveExample}
+          {...form.text('maxActive')}
+        />
+      </div>
+      <Checkbox
+        label={words.held}
+        checked={values.held}
+        onChange={(event) => {
+          form.set({ held: event.currentTarget.checked });
+        }}
+      />
+      {values.dependencies.map((row, index) => (
+        <div key={index} className={styles['row']}>
+          <TextInput
+            aria-label={words.dependency(index + 1)}
+            classNames={{ input: 'iris-mono' }}
+            placeholder={words.dependencyExample}
+            error={errorOf(`dependencies.${index}.job`)}
+            value={row.job}
+            onChange={(event) => {
+              setDependency(index, { job: event.currentTarget.value });
+            }}
+            onBlur={() => {
+              form.touch(`dependencies.${index}.job`);
+            }}
+          />
+          <Select
+            aria-label={words.dependencyOn(index + 1)}
+            data={ways}
+            allowDeselect={false}
+            value={row.on}
+            onChange={(value) => {
+              const chosen = ways.find((way) => way.value === value);
+              if (chosen !== undefined) setDependency(index, { on: chosen.value });
+            }}
+          />
+          <ActionIcon
+            aria-label={words.removeRow(index + 1)}
+            onClick={() => {
+              form.set({ dependencies: values.dependencies.filter((_row, at) => at !== index) });
+            }}
+          >
+            <Icon name="cross" size={14} />
+          </ActionIcon>
+        </div>
+      ))}
+      <div>
+        <Button
+          variant="subtle"
+          leftSection={<Icon name="plus" size={14} />}
+          onClick={() => {
+            form.set({ dependencies: [...values.dependencies, { job: '', on: 'SUCCESS' }] });
+          }}
+        >
+          {words.addDependency}
+        </Button>
+      </div>
+    </Section>
+  );
+}
