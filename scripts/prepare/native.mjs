@@ -18,10 +18,21 @@ const packageDir = join(nodeModules, 'better-sqlite3');
 const target = join(packageDir, 'build', 'Release', 'better_sqlite3.node');
 const targetKey = join(packageDir, 'build', 'Release', 'built-from');
 
+/**
+ * A commit waits for its write-ahead log alone: SQLite syncs with fsync unless told that there is fdatasync, and on ext4 the former
+ * commits the journal with everything else that is under way in the file system, such as the folders of starting tasks. What it
+ * promises is the same: fdatasync leaves out only metadata that reading the data does not need.
+ */
+const sqliteFlags = platform() === 'linux' ? '-DHAVE_FDATASYNC=1' : '';
+
 /** Everything the binary depends on. */
 function buildKey() {
   const version = JSON.parse(readFileSync(join(packageDir, 'package.json'), 'utf8')).version;
-  const digest = createHash('sha256').update(readFileSync(header)).digest('hex').slice(0, 12);
+  const digest = createHash('sha256')
+    .update(readFileSync(header))
+    .update(sqliteFlags)
+    .digest('hex')
+    .slice(0, 12);
   return `better-sqlite3-${version}-${platform()}${isMusl() ? 'musl' : ''}-${arch()}-napi${level}-${digest}`;
 }
 
@@ -99,7 +110,11 @@ async function buildInto(cached, note) {
     const flags = `-UNAPI_VERSION -DNAPI_VERSION=${level} -include ${JSON.stringify(header)}`;
     const result = await run(process.execPath, [gyp, ...args], {
       cwd: work,
-      env: { ...process.env, CXXFLAGS: `${process.env.CXXFLAGS ?? ''} ${flags}`.trim() },
+      env: {
+        ...process.env,
+        CFLAGS: `${process.env.CFLAGS ?? ''} ${sqliteFlags}`.trim(),
+        CXXFLAGS: `${process.env.CXXFLAGS ?? ''} ${flags}`.trim(),
+      },
       onLine: note,
       timeoutMs: 15 * 60_000,
     });
