@@ -3,7 +3,7 @@ import { GroupPlanner, type GroupPlan } from './group-plan.js';
 import type { Victim } from './holdings.js';
 import type { JobEntry } from './queue.js';
 import { isCandidate, type Shape } from './shape.js';
-import { addCost, compareCosts, newCost, type Cost } from './victim-cost.js';
+import { compareCosts, newCost, type Cost } from './victim-cost.js';
 import type { VictimSets } from './victim-sets.js';
 import type { Victims } from './victims.js';
 import type { Groups } from './worker-table.js';
@@ -154,19 +154,21 @@ export class GroupSearch {
     const scarce = this.sets.scarcest(shape, machines, size);
     let rank = noVictim;
     if (scarce === null) return { group, rank, cost };
-    const list = this.victimsOf(shape.gangBy ?? '', machines, band, group);
     let gained = 0;
-    for (const victim of list) {
+    for (const victim of this.victimsOf(shape.gangBy ?? '', machines, band, group)) {
       if (gained >= scarce.missing) break;
-      if (!this.victims.isPossible(victim, band)) continue;
       rank = victim.rank;
       gained += this.sets.mostGain(shape, victim, scarce.what);
-      addCost(cost, victim);
+      // No id: of what costs the same the first group is looked at first.
+      cost.lost += victim.lost;
+      cost.preemptions += victim.preemptions;
+      cost.value += victim.value;
+      cost.count += 1;
     }
     return gained < scarce.missing ? null : { group, rank, cost };
   }
 
-  /** In order, of one group; those taken since are among them. */
+  /** In order, of one group. */
   private victimsOf(by: string, machines: Int32Array, band: number, group: number): readonly Victim[] {
     const key = `${band} ${by}`;
     let known = this.groupVictims.get(key);
@@ -182,6 +184,9 @@ export class GroupSearch {
           if (this.victims.isPossible(victim, band)) found.add(victim);
       }
       list = [...found].sort((left, right) => left.place - right.place);
+      known.lists[group] = list;
+    } else if (list.some((victim) => this.victims.isTaken(victim))) {
+      list = list.filter((victim) => !this.victims.isTaken(victim));
       known.lists[group] = list;
     }
     return list;

@@ -108,6 +108,11 @@ export class Victims {
     return victim.members.every(({ attempt }) => attempt.evictableBy !== null);
   }
 
+  /** In this pass. */
+  isTaken(victim: Victim): boolean {
+    return victim.taken === this.pass;
+  }
+
   take(victim: Victim): void {
     victim.taken = this.pass;
     for (const member of victim.members) this.working.leave(member);
