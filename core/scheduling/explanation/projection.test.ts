@@ -113,6 +113,15 @@ describe('when a job starts', () => {
     expect(world.cluster.queue.tasks).toBe(10);
   });
 
+  test('what is on its way out is taken to be gone', () => {
+    const world = new TestCluster([worker('w1')]);
+    world.run('/bob/a', 'w1', { cpu: 4, leaving: 'told' });
+    world.submit('/ann/a', { cpu: 4 });
+    const expected = when(world, '/ann/a');
+    expect(expected).toMatchObject({ kind: 'now', startMs: world.nowMs });
+    expect(expected.assumptions.map(({ code }) => code)).toContain('LEAVES_AT_ONCE');
+  });
+
   test('it may stop when the jobs asked about have started', () => {
     const world = new TestCluster([worker('w1')]);
     for (let at = 0; at < 5; at += 1) world.submit(`/ann/${at}`, { cpu: 4, limitMs: 10 * minute });

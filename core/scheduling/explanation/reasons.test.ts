@@ -362,6 +362,15 @@ describe('why a job waits', () => {
     );
   });
 
+  test('a gang is not offered machines kept for another job', () => {
+    const world = new TestCluster(['w1', 'w2'].map((id) => worker(id, { attributes: { rack: 'a' } })));
+    for (const id of ['w1', 'w2']) world.run(`/bob/${id}`, id, { cpu: 2 });
+    world.submit('/ann/large', { cpu: 4 });
+    world.nowMs += 16 * minute;
+    world.submit('/cid/gang', { cpu: 2, tasks: 2, gangBy: 'rack' });
+    expect(explain(world, '/cid/gang').reasons[0]).toMatchObject({ kind: 'gang', size: 2, fits: 1 });
+  });
+
   test('a job that does not wait has no explanation', () => {
     const world = new TestCluster([worker('w1')]);
     world.submit('/ann/a');
