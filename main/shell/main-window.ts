@@ -38,6 +38,8 @@ export interface MainWindow {
   pageListens(): void;
   /** Whether the page can be asked something now. */
   pageReady(): boolean;
+  /** Resolves once the page has all of its files, or nothing more is to be waited for. */
+  pageLoaded(atMostMs: number): Promise<void>;
   browserWindow(): BrowserWindow | null;
   destroy(): void;
 }
@@ -203,6 +205,19 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
       listening = true;
       for (const command of kept) window?.webContents.send(channels.command, command);
       kept = [];
+    },
+    pageLoaded(atMostMs) {
+      const made = window;
+      if (made === null || !made.webContents.isLoading()) return Promise.resolve();
+      return new Promise((resolve) => {
+        const timer = setTimeout(resolve, atMostMs);
+        const over = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        made.webContents.once('did-stop-loading', over);
+        made.once('closed', over);
+      });
     },
     pageReady: () => window !== null && listening && window.isVisible(),
     browserWindow: () => window,

@@ -37,6 +37,9 @@ import { hasTrayHost } from './tray-host.js';
 /** For everything to stop, the hand-over to a headless controller included. */
 const stopDeadlineMs = 30_000;
 
+/** Menu, tray and notifications come at the latest then, even where the page has not come up. */
+const pagePatienceMs = 3000;
+
 /** The page's own background colours (its tokens), so that the window does not flash before the page is drawn. */
 const background = { light: '#ffffff', dark: '#1b1c20' } as const;
 
@@ -212,8 +215,10 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
       obey(start);
       return { value: undefined, dispose: () => window.destroy() };
     });
-    // While the page's process starts, this thread would only wait for it.
-    setImmediate(prepareAnswers);
+    // The page asks for its first file at once. What it need not wait for comes after it.
+    prepareAnswers();
+    await window.pageLoaded(pagePatienceMs);
+    if (leavingWith !== null) return;
     setAppMenu(
       {
         newJob,

@@ -89,6 +89,8 @@ export async function launchDesktop(root: string, options: LaunchOptions = {}): 
   app.on('window', watchPage);
   const page = await app.firstWindow();
   for (const known of app.windows()) watchPage(known);
+  // The menu comes after the page has loaded.
+  await expect.poll(() => inMain(app, ({ Menu }) => Menu.getApplicationMenu() !== null)).toBe(true);
   const home = resolveHome({ flag: root });
   return {
     app,
