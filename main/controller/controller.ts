@@ -27,6 +27,7 @@ import { Explanations, type Submitter } from './explanations.js';
 import { feasible, forecast, judge, type Forecast } from './feasibility.js';
 import { storageReason } from './refusals.js';
 import { publishChanges } from './publish-changes.js';
+import { ReasonWatch } from './reason-watch.js';
 import { LaunchPlans } from './launch-plans.js';
 import { RoundTimer } from './round-timer.js';
 import type { Identity } from './session.js';
@@ -76,6 +77,7 @@ export class Controller {
   /** Writes rounds down while it is on. */
   readonly recorder: RoundRecorder;
   private readonly launches: LaunchPlans;
+  private readonly reasons = new ReasonWatch(() => this.placement.causes.changed());
   private readonly backendId: string;
   private readonly random: RandomText;
   private commands: Waiting[] = [];
@@ -85,13 +87,12 @@ export class Controller {
   private readonly timer: RoundTimer;
   private storageFault: string | null = null;
   private stopped = false;
-  private firstRound = true;
 
   constructor(private readonly parts: ControllerParts) {
     this.state = stateOver(parts.store);
     this.placement = new Placement(this.state);
-    const causeOf = (taskId: string) => this.placement.causeOf(taskId);
-    this.views = new LiveViews(() => this.state, causeOf);
+    const state = () => this.state;
+    this.views = new LiveViews(state, (taskId) => this.placement.causeOf(taskId));
     this.backend = new GuardedBackend(parts.backend, {
       logger: parts.logger,
       monotonicMs: parts.monotonicMs,
@@ -101,10 +102,9 @@ export class Controller {
     this.backendId = this.backend.describe().id;
     this.random = randomText(parts.random);
     this.timer = new RoundTimer({ ...parts, due: () => this.markDirty() });
-    const state = () => this.state;
     this.explanations = new Explanations({ ...parts, state, placement: () => this.placement });
     this.recorder = new RoundRecorder(path.join(parts.homeRoot, 'rounds'), parts);
-    this.launches = new LaunchPlans(() => this.state, parts);
+    this.launches = new LaunchPlans(state, parts);
   }
 
   /** Loads what lives, begins observing the backend and runs the first round. */
@@ -143,6 +143,7 @@ export class Controller {
     this.runRound();
     this.stopped = true;
     this.timer.stop();
+    this.reasons.stop();
     void this.recorder.stop();
     for (const waiting of this.commands.splice(0)) {
       waiting.reject(
@@ -369,17 +370,14 @@ export class Controller {
 
   /** What follows from a commit, and only from one. */
   private perform(changes: ChangeSet, inboxIds: readonly number[]): void {
-    if (changes.attempts.length > 0 || this.firstRound) {
-      this.firstRound = false;
-      this.backend.reconcile(this.launches.desired());
-    }
+    if (this.launches.committed(changes)) this.backend.reconcile(this.launches.desired());
     this.views.committed(changes);
     if (this.publisher !== null) {
       publishChanges(this.publisher, {
         changes,
         inboxIds,
         views: this.views,
-        reasonsChanged: () => this.placement.causes.changed(),
+        reasons: this.reasons,
         backend: this.backend,
         logger: this.parts.logger,
       });

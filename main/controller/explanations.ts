@@ -7,13 +7,23 @@ import type { Job } from '../../core/model/entities.js';
 import { dryRun } from '../../core/scheduling/explanation/dry-run.js';
 import { whenOf } from '../../core/scheduling/explanation/expected-start.js';
 import { explainJob } from '../../core/scheduling/explanation/explanation.js';
-import { project, type Projection } from '../../core/scheduling/explanation/projection.js';
+import { LookAhead, type Projection } from '../../core/scheduling/explanation/projection.js';
 import type { Placement } from './placement.js';
 
-/** A look ahead ends there: it runs on the controller's thread. */
-const lookAheadMs = 25;
-/** The age up to which a look ahead is shown although rows have changed since. */
-const maxAgeMs = 2000;
+/** How long a question waits for a look ahead: it runs on the controller's thread. */
+const firstLookMs = 20;
+/** And how long it goes on at a time between other work. */
+const sliceMs = 4;
+/** A look ahead younger than that is shown although rows have changed since. */
+const minAgeMs = 2000;
+/** And one older than that is not, although none has. */
+const maxAgeMs = 60_000;
+
+interface Kept {
+  readonly version: number;
+  readonly of: Placement;
+  readonly value: Projection;
+}
 
 export interface Submitter {
   readonly user: string;
@@ -21,11 +31,7 @@ export interface Submitter {
 }
 
 export class Explanations {
-  private projection: {
-    readonly version: number;
-    readonly of: Placement;
-    readonly value: Projection;
-  } | null = null;
+  private projection: Kept | null = null;
 
   constructor(
     private readonly parts: {
@@ -41,7 +47,7 @@ export class Explanations {
     const state = this.parts.state();
     const placement = this.parts.placement();
     const explained = explainJob(placement.explainContext(this.parts.nowMs()), jobId, {
-      expected: whenOf(this.lookAhead(placement), jobId),
+      expected: whenOf(this.lookAhead(placement, jobId), jobId),
     });
     if (explained !== null) return explained;
     // Not in the queue yet: something of an earlier attempt or run lives.
@@ -75,38 +81,54 @@ export class Explanations {
         placement.rules,
         (): ExpectedStart => {
           const jobIds = [queued.id];
-          const ahead = project(placement.scheduler.cluster, nowMs, placement.rules, {
-            jobIds,
-            goOn: this.budget(),
-          });
-          return whenOf(ahead, queued.id);
+          const ahead = new LookAhead(placement.scheduler.cluster, nowMs, placement.rules, { jobIds });
+          this.advance(ahead, firstLookMs);
+          return whenOf(ahead.projection(), queued.id);
         },
       );
       return { ...run, explanation: { ...run.explanation, expected } };
     });
   }
 
-  /** Made anew when rows have changed and the last is old enough; its age goes with what is said by it. */
-  private lookAhead(placement: Placement): Projection {
+  /**
+   * Made anew when rows have changed and the last is old enough; its age goes with what is said by it. What does not fit into a moment
+   * is looked at between other work, and until then what was seen so far is said.
+   */
+  private lookAhead(placement: Placement, jobId: string): Projection {
     const { cluster } = placement.scheduler;
     const nowMs = this.parts.nowMs();
     const last = this.projection;
-    const age = last === null ? Number.POSITIVE_INFINITY : nowMs - last.value.madeAtMs;
-    if (
-      last?.of === placement &&
-      age >= 0 &&
-      (age < maxAgeMs || last.version === cluster.version) &&
-      age < 60_000
-    )
-      return last.value;
-    const value = project(cluster, nowMs, placement.rules, { goOn: this.budget() });
+    const age = last === null ? -1 : nowMs - last.value.madeAtMs;
+    // What came since is not in it.
+    const known =
+      last?.version === cluster.version || (age < minAgeMs && last?.value.starts.has(jobId) === true);
+    const good = age >= 0 && age < maxAgeMs && known;
+    if (last?.of === placement && good) return last.value;
+    const ahead = new LookAhead(cluster, nowMs, placement.rules);
+    const more = this.advance(ahead, firstLookMs);
+    const value = ahead.projection();
     this.projection = { version: cluster.version, of: placement, value };
+    if (more) this.goOn(ahead, this.projection);
     return value;
   }
 
-  private budget(): () => boolean {
-    const untilMs = this.parts.monotonicMs() + lookAheadMs;
-    return () => this.parts.monotonicMs() < untilMs;
+  /** In slices, as long as nobody has begun another. */
+  private goOn(ahead: LookAhead, begun: Kept): void {
+    setImmediate(() => {
+      if (this.projection !== begun) return;
+      const more = this.advance(ahead, sliceMs);
+      const next = { ...begun, value: ahead.projection() };
+      this.projection = next;
+      if (more) this.goOn(ahead, next);
+    });
+  }
+
+  /** True while there is more to see. */
+  private advance(ahead: LookAhead, forMs: number): boolean {
+    const untilMs = this.parts.monotonicMs() + forMs;
+    let more = ahead.advance();
+    while (more && this.parts.monotonicMs() < untilMs) more = ahead.advance();
+    return more;
   }
 
   private trialJob(spec: JobSpec, user: string, band: Band, nowMs: number): Job {

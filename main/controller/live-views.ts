@@ -168,8 +168,6 @@ export class LiveViews {
   /** Jobs and tasks that a commit changed, once each; tasks only of jobs somebody looks at. */
   changed(
     changes: ChangeSet,
-    /** Jobs whose reason for waiting is another now. */
-    reasonsChanged: readonly string[],
     watched: (jobId: string) => boolean,
   ): { jobs: JobSummary[]; touched: string[]; tasks: Map<string, TaskView[]> } {
     const jobIds = new Set<string>();
@@ -186,7 +184,6 @@ export class LiveViews {
       jobIds.add(attempt.jobId);
       taskIds.set(attempt.taskId, attempt.jobId);
     }
-    for (const id of reasonsChanged) jobIds.add(id);
     const jobs: JobSummary[] = [];
     const touched: string[] = [];
     for (const id of jobIds) {

@@ -6,13 +6,13 @@ import type { LiveViews } from './live-views.js';
 import { publishLogEnd } from './log-end.js';
 import type { Logger } from './logger.js';
 import type { Publisher } from './publisher.js';
+import type { ReasonWatch } from './reason-watch.js';
 
 export interface Publication {
   readonly changes: ChangeSet;
   readonly inboxIds: readonly number[];
   readonly views: LiveViews;
-  /** Jobs that wait for another reason than before; asked for only when somebody looks. */
-  readonly reasonsChanged: () => readonly string[];
+  readonly reasons: ReasonWatch;
   readonly backend: Backend;
   readonly logger: Logger;
 }
@@ -21,10 +21,9 @@ export function publishChanges(publisher: Publisher, publication: Publication): 
   const { changes, inboxIds, views, backend, logger } = publication;
   if (changes.attempts.length + changes.budgets.length > 0) publisher.budgetsChanged();
   if ((['jobs', 'job', 'overview', 'queue'] as const).some((topic) => publisher.hasSubscribers(topic))) {
-    const changed = views.changed(changes, publication.reasonsChanged(), (jobId) =>
-      publisher.wants('job', jobId),
-    );
+    const changed = views.changed(changes, (jobId) => publisher.wants('job', jobId));
     if (changed.jobs.length + changed.touched.length > 0) publisher.changed({ ...changed, removed: [] });
+    publication.reasons.soon(publisher);
   }
   for (const attempt of changes.attempts) {
     if (attempt.finishedAtMs !== null && publisher.wants('log', attempt.uid))

@@ -172,6 +172,51 @@ describe('the queue', () => {
   });
 });
 
+describe('an explanation', () => {
+  const explain = async (jobId: string) => (await shared.client.call('job.explain', { jobId })).explanation;
+
+  test('says what is short, what would help, and when it starts by known time limits', async () => {
+    const filler = await begin('exec sleep 600', { cpu: cores, grace: 1, timeout: '1h' });
+    await running(shared.client, filler);
+    const waits = await begin('true', { cpu: cores, timeout: '1m' });
+    const { startedAtMs } = await lastAttempt(shared.client, filler);
+    const told = await explain(waits);
+    expect(told).toMatchObject({
+      jobId: waits,
+      waiting: 1,
+      reasons: [
+        {
+          kind: 'capacity',
+          best: { lacks: [{ resource: 'cpu', needed: cores * 1000, free: 0, total: cores * 1000 }] },
+        },
+      ],
+      expected: { kind: 'at', startMs: (startedAtMs ?? 0) + 3_600_000 },
+    });
+    expect(told?.remedies).toContainEqual(expect.objectContaining({ kind: 'wait-for', jobId: filler }));
+    expect(await explain(filler)).toBeNull();
+    // One that came later is not told from a look ahead that did not see it.
+    const next = await begin('true', { cpu: cores });
+    expect((await explain(next))?.expected).toMatchObject({
+      kind: 'at',
+      startMs: (startedAtMs ?? 0) + 3_660_000,
+    });
+  });
+
+  test('of a job behind what is left of its last run names that', async () => {
+    const first = await begin('trap "" TERM; echo began; while :; do sleep 0.05; done', {
+      name: 'again',
+      grace: '2s',
+    });
+    await spoke(first);
+    await shared.stopOf(first);
+    const second = await begin('true', { name: 'again' });
+    expect(await explain(second)).toMatchObject({
+      reasons: [{ kind: 'backend', code: 'WAITS_FOR_PREDECESSOR' }],
+      message: expect.stringContaining(`the processes of ${first}`),
+    });
+  });
+});
+
 describe('gates', () => {
   test('after success, and never when the other failed', async () => {
     const first = await send('sleep 0.2; exit 3');
