@@ -5,7 +5,7 @@ import type { Victim } from './holdings.js';
 export interface Cost {
   /** Times they were preempted before. */
   preemptions: number;
-  /** Value x seconds of work since their last checkpoints, counted once more for each time the victim was preempted before. */
+  /** Value x seconds of work since their last checkpoints. */
   lost: number;
   value: number;
   count: number;
@@ -33,20 +33,20 @@ export function costOf(victims: readonly Victim[]): Cost {
 
 export function compareCosts(left: Cost, right: Cost): number {
   return (
-    left.lost - right.lost ||
     left.preemptions - right.preemptions ||
+    left.lost - right.lost ||
     left.value - right.value ||
     left.count - right.count ||
     compareTexts(left.id, right.id)
   );
 }
 
-/** Worse band first, then less work lost, less often preempted, less value, smaller id. */
+/** Worse band first, then the less often preempted, less work lost, less value, smaller id. */
 export function compareVictims(left: Victim, right: Victim): number {
   return (
     right.rank - left.rank ||
-    left.lost - right.lost ||
     left.preemptions - right.preemptions ||
+    left.lost - right.lost ||
     left.value - right.value ||
     compareTexts(left.id, right.id)
   );

@@ -194,8 +194,7 @@ export class Victims {
     this.sorted = true;
     this.cluster.holdings.sweep();
     const { units, unitsOn } = this.cluster.holdings;
-    // Who was hit often is spared, but not at any price: no gang that was never preempted goes for the place of one card.
-    for (const unit of units) unit.lost = this.lostOf(unit) * (1 + unit.preemptions);
+    for (const unit of units) unit.lost = this.lostOf(unit);
     units.sort(compareVictims);
     for (const [place, unit] of units.entries()) unit.place = place;
     for (const list of unitsOn) if (list.length > 1) list.sort(comparePlaces);
