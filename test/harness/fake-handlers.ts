@@ -159,7 +159,7 @@ export function runMethod(host: FakeHost, method: MethodName, input: unknown): u
         });
         return { results };
       }),
-    'job.explain': () => ({ explanation: null }),
+    'job.explain': (params) => ({ explanation: host.queue.explanations.get(params.jobId) ?? null }),
     'debug.record': () => ({ path: null }),
     'queue.get': () => fakeQueue(host),
     'queue.history': (params) => ({

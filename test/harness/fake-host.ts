@@ -346,11 +346,8 @@ export class FakeHost {
     }
     const record = parsed.data as Readonly<Record<string, unknown>>;
     if (topic === 'job' && !this.jobs.has(String(record['jobId']))) {
-      port.frame({
-        kind: 'refused',
-        id,
-        refusal: refusal('NOT_FOUND', `There is no job ${String(record['jobId'])}.`),
-      });
+      const missing = refusal('NOT_FOUND', `There is no job ${String(record['jobId'])}.`);
+      port.frame({ kind: 'refused', id, refusal: missing });
       return;
     }
     port.subscriptions.set(id, { topic, filter: record, seq: 0 });

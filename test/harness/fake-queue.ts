@@ -1,5 +1,6 @@
 /** The queue of a fake host: what waits by band with its users in turn, what runs where, and the changes its owner may make. */
 import type { JobChange, LaneItem, QueuedJobView, QueueView } from '../../core/contract/queue.js';
+import type { Explanation } from '../../core/contract/explanation.js';
 import { refusal, type Refusal } from '../../core/contract/errors.js';
 import { bands, type AttemptState, type Band } from '../../core/contract/states.js';
 import type { JobSummary } from '../../core/contract/views.js';
@@ -12,13 +13,22 @@ export interface FakeQueueState {
   readonly ranks: Map<string, number>;
   /** Expected ends of what runs, by job. */
   readonly ends: Map<string, number>;
+  /** What is answered when it is asked why a job waits. */
+  readonly explanations: Map<string, Explanation>;
   history: LaneItem[];
   promised: LaneItem[];
   reservations: QueueView['reservations'];
 }
 
 export function fakeQueueState(): FakeQueueState {
-  return { ranks: new Map(), ends: new Map(), history: [], promised: [], reservations: [] };
+  return {
+    ranks: new Map(),
+    ends: new Map(),
+    explanations: new Map(),
+    history: [],
+    promised: [],
+    reservations: [],
+  };
 }
 
 const shownOfABand = 200;

@@ -1,10 +1,12 @@
-/** Why a job waits: the reasons of its waiting tasks, each once, with how many tasks it holds back. */
+/** Why a job waits: the controller's explanation; until that is there, the reasons of its waiting tasks, each once, with how many tasks it holds back. */
 import { Icon } from '../../components/icon.js';
 import { RunningFor } from '../../components/time.js';
 import type { JobSummary, TaskView } from '../../../core/contract/views.js';
 import { countTasks } from '../../strings/common.js';
 import { job as words } from '../../strings/job.js';
+import { ExplanationPanel } from './explanation-panel.js';
 import styles from './job-page.module.css';
+import { useExplanation } from './use-explanation.js';
 
 export interface WaitingCalloutProps {
   readonly summary: JobSummary;
@@ -12,6 +14,7 @@ export interface WaitingCalloutProps {
 }
 
 export function WaitingCallout({ summary, tasks }: WaitingCalloutProps) {
+  const explanation = useExplanation(summary.id);
   const reasons = new Map<string, number>();
   for (const task of tasks) {
     if (task.state !== 'PENDING' || task.waiting === null) continue;
@@ -30,12 +33,16 @@ export function WaitingCallout({ summary, tasks }: WaitingCalloutProps) {
             {words.waitsSince} <RunningFor startedAtMs={summary.submittedAtMs} />
           </span>
         </h2>
-        {[...reasons].map(([message, count]) => (
-          <p key={message}>
-            {message}
-            {reasons.size > 1 ? <span className="iris-muted"> ({countTasks(count)})</span> : null}
-          </p>
-        ))}
+        {explanation === null ? (
+          [...reasons].map(([message, count]) => (
+            <p key={message}>
+              {message}
+              {reasons.size > 1 ? <span className="iris-muted"> ({countTasks(count)})</span> : null}
+            </p>
+          ))
+        ) : (
+          <ExplanationPanel value={explanation} />
+        )}
       </div>
     </section>
   );

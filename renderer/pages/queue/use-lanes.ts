@@ -9,6 +9,7 @@ import { historySince, type TimeRange } from './time-scale.js';
 export const historyLimit = 2000;
 /** What ended shows up in the record by then; many endings ask once. */
 const askAgainMs = 1000;
+const turnsUntilLater = 5;
 
 export interface LanesState {
   readonly lanes: Lanes;
@@ -20,6 +21,39 @@ export interface LanesState {
 
 const nothing: readonly LaneItem[] = [];
 
+/** What waits or runs, so that what is no longer there is noticed. */
+function presentIn(view: QueueView): ReadonlySet<string> {
+  return new Set([
+    ...view.items.flatMap((item) => item.uid ?? []),
+    ...view.bands.flatMap(({ jobs }) => jobs.map((job) => `${job.jobId} ${job.waitingTasks}`)),
+  ]);
+}
+
+/** Asks for the past again when something has left, soon; and some time after any change, as what was short was never seen here. */
+function useAskAgain(view: QueueView, ask: () => unknown): void {
+  const present = useRef<ReadonlySet<string>>(new Set());
+  const due = useRef<'no' | 'later' | 'soon'>('no');
+  useEffect(() => {
+    const before = present.current;
+    present.current = presentIn(view);
+    if ([...before].some((each) => !present.current.has(each))) due.current = 'soon';
+    else if (due.current === 'no') due.current = 'later';
+  }, [view]);
+  useEffect(() => {
+    let turns = 0;
+    const timer = setInterval(() => {
+      turns += 1;
+      if (due.current === 'no' || (due.current === 'later' && turns < turnsUntilLater)) return;
+      due.current = 'no';
+      turns = 0;
+      ask();
+    }, askAgainMs);
+    return () => {
+      clearInterval(timer);
+    };
+  }, [ask]);
+}
+
 export function useLanes(view: QueueView, range: TimeRange, nowMs: number): LanesState {
   const machines = useCall('machine.list', {}, { staleTimeMs: 30_000 });
   const past = useCall(
@@ -29,24 +63,7 @@ export function useLanes(view: QueueView, range: TimeRange, nowMs: number): Lane
   );
   const { refetch } = past;
 
-  const shown = useRef<ReadonlySet<string>>(new Set());
-  const ended = useRef(false);
-  useEffect(() => {
-    const before = shown.current;
-    const now = new Set(view.items.flatMap((item) => item.uid ?? []));
-    shown.current = now;
-    for (const uid of before) if (!now.has(uid)) ended.current = true;
-  }, [view]);
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (!ended.current) return;
-      ended.current = false;
-      void refetch();
-    }, askAgainMs);
-    return () => {
-      clearInterval(timer);
-    };
-  }, [refetch]);
+  useAskAgain(view, refetch);
 
   const history = past.data?.items ?? nothing;
   const known = machines.data?.machines;

@@ -1,0 +1,65 @@
+/** Why a job waits in words, beside the controller's own sentence: times in the window's clock, amounts as the window writes them. */
+import type { ExpectedStart, Offer, WaitReason } from '../../core/contract/explanation.js';
+import { formatSize } from '../../core/formats/sizes.js';
+import { bandWords } from './budgets.js';
+import { common, countTasks, formatCount } from './common.js';
+import { formatClock } from './queue.js';
+
+function lackText({ resource, needed, free, total }: Offer['lacks'][number]): string {
+  switch (resource) {
+    case 'cpu':
+      return `${formatCount(needed / 1000)} cores needed, ${formatCount(free / 1000)} of ${formatCount(total / 1000)} free`;
+    case 'memory':
+      return `${formatSize(needed)} of memory needed, ${formatSize(free)} of ${formatSize(total)} free`;
+    case 'gpu':
+      return `${formatCount(needed)} ${needed === 1 ? 'GPU' : 'GPUs'} needed, ${formatCount(free)} of ${formatCount(total)} free`;
+  }
+}
+
+/** What else is known of a reason; null where the controller's sentence says it all. */
+export function reasonDetail(reason: WaitReason): string | null {
+  switch (reason.kind) {
+    case 'demoted':
+      return `Demoted to ${bandWords[reason.effective].toLowerCase()}, asked for ${bandWords[reason.asked].toLowerCase()}: ${reason.user} uses ${formatCount(reason.spend)}, the limit is ${formatCount(reason.limit)}.`;
+    case 'position': {
+      const users = reason.users.map(({ user, tasks }) => `${user} ${formatCount(tasks)}`).join(', ');
+      return `${countTasks(reason.ahead)} ahead of it in ${bandWords[reason.band].toLowerCase()}: ${users}.`;
+    }
+    case 'capacity': {
+      const { best, possible } = reason;
+      const offer = `Nearest is ${best.workerId}: ${best.lacks.map(lackText).join('; ')}.`;
+      const others =
+        best.gpusUsedByOthers === 0
+          ? ''
+          : ` ${formatCount(best.gpusUsedByOthers)} of its GPUs are used by others.`;
+      const sick =
+        best.gpusNotAnswering === 0
+          ? ''
+          : ` ${formatCount(best.gpusNotAnswering)} of its GPUs do not answer.`;
+      return `${offer}${others}${sick} ${formatCount(possible)} ${possible === 1 ? 'machine' : 'machines'} could run it when empty.`;
+    }
+    default:
+      return null;
+  }
+}
+
+export function expectedText(expected: ExpectedStart, nowMs: number): string {
+  const at = expected.startMs === null ? '' : formatClock(expected.startMs, nowMs);
+  switch (expected.kind) {
+    case 'now':
+      return 'Expected to start now.';
+    case 'at':
+      return `Expected to start at ${at}, by known time limits.`;
+    case 'after':
+      return `Starts after ${at}; further ahead nobody has looked.`;
+    case 'unknown':
+      return 'Nobody knows when it starts: nothing that is known to end makes room for it.';
+  }
+}
+
+export const explanation = {
+  wouldHelp: 'What would make it start',
+  assumes: (texts: readonly string[]): string => `Assumed: ${texts.join(' ')}`,
+  age: (ms: number): string => `Looked ${common.ago(ms)}.`,
+  tasksWait: (count: number): string => `${countTasks(count)} wait; this is about the first.`,
+} as const;
