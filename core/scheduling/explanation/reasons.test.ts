@@ -26,7 +26,7 @@ interface Expected {
   readonly short: string;
 }
 
-const cases: readonly (readonly [string, (world: TestCluster) => void, Expected, TestCluster?])[] = [
+const cases: readonly (readonly [string, (world: TestCluster) => void, Expected])[] = [
   [
     'GPUs that others hold: the machine that has most of them free',
     (world) => {
