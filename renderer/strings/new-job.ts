@@ -60,6 +60,7 @@ export const newJob = {
   startNotBefore: 'Start no earlier than',
   finishBy: 'Must end by',
   timeBoundExample: 'any time, 8h or 2026-12-01T08:00Z',
+  finishByExample: 'no deadline, 8h or 2026-12-01T08:00Z',
   timeBoundHint: 'A time with its zone, or a duration from the submission.',
   finishByHint: 'With a time limit it is given up as soon as it can no longer end by then.',
   maxActive: 'Tasks at once',

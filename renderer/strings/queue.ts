@@ -86,9 +86,6 @@ export const queue = {
   bandNow: (band: Band): string => `${bandWords[band]} (now)`,
   open: 'Open',
   refused: (message: string): string => `Not changed. ${message}`,
-  refusedMany: (failed: number, all: number, message: string): string =>
-    `${formatCount(failed)} of ${countJobs(all)} not changed. ${message}`,
-  changing: 'Being changed',
   // What runs where
   lanes: 'What runs where',
   lanesHint: 'One line a machine for work without a GPU, one a GPU; past, now and expected.',
@@ -115,19 +112,16 @@ export const queue = {
   historyWhat: 'What ran before',
   historyCut: (count: number): string =>
     `Only the last ${formatCount(count)} that ended are shown; zoom in to see older ones.`,
-  machinesWhat: 'The machines',
   state: 'State',
   where: 'Where',
   from: 'From',
   to: 'To',
-  startsAt: 'Starts',
   promisedSince: 'Promised since',
   endsBy: 'Ends by',
   endedAt: 'Ended',
   noEnd: 'No time limit: its end is not known.',
   waitsForPlace: 'Starts when others have left.',
   keptFor: (name: string): string => `Kept for ${name}`,
-  keptUnknown: 'Its start is not known yet.',
   tableRest: (count: number): string => `${formatCount(count)} more not shown; zoom in to see them.`,
   tableEmpty: 'Nothing ran or runs in this time.',
   // Job page

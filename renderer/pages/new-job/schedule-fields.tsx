@@ -45,7 +45,7 @@ export function ScheduleFields({ form, errorOf }: ScheduleFieldsProps) {
         <TextInput
           label={words.finishBy}
           description={words.finishByHint}
-          placeholder={words.timeBoundExample}
+          placeholder={words.finishByExample}
           {...form.text('finishBy')}
         />
         <TextInput

@@ -60,7 +60,7 @@ function LoadedQueue({ view }: { readonly view: QueueView }) {
   const changes = useQueueChanges();
   const control = useRef<ListControl | null>(null);
   const [menu, setMenu] = useState<{ readonly x: number; readonly y: number } | null>(null);
-  const [bandOpen, setBandOpen] = useState(false);
+  const bandButton = useRef<HTMLButtonElement | null>(null);
   const selected = useSyncExternalStore(selection.subscribe, selection.selected);
   const active = useSyncExternalStore(selection.subscribe, selection.active);
 
@@ -84,7 +84,6 @@ function LoadedQueue({ view }: { readonly view: QueueView }) {
     [selection],
   );
   const change = (what: JobChange) => {
-    setBandOpen(false);
     changes.change(chosen, what);
   };
   const stopChosen = () => {
@@ -115,7 +114,10 @@ function LoadedQueue({ view }: { readonly view: QueueView }) {
     stop: stopChosen,
     change,
     openBands: () => {
-      setBandOpen(true);
+      // Its menu belongs to the button: there the focus goes in and comes back.
+      bandButton.current?.focus();
+      // Not within the key's own event, at whose end the menu would close again.
+      setTimeout(() => bandButton.current?.click());
     },
     menu: openMenu,
   });
@@ -151,14 +153,7 @@ function LoadedQueue({ view }: { readonly view: QueueView }) {
         </div>
       ) : (
         <>
-          <QueueToolbar
-            chosen={chosen}
-            may={may}
-            budget={budget}
-            bandOpen={bandOpen}
-            onBandOpen={setBandOpen}
-            onChange={change}
-          />
+          <QueueToolbar chosen={chosen} may={may} budget={budget} bandButton={bandButton} onChange={change} />
           <QueueList
             index={index}
             me={changes.me}

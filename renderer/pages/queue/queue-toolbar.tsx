@@ -1,5 +1,6 @@
 /** What can be done with the chosen jobs, always in the same place. */
 import { Button, Menu } from '@mantine/core';
+import type { RefObject } from 'react';
 import type { BudgetView } from '../../../core/contract/budgets.js';
 import type { JobChange, QueuedJobView } from '../../../core/contract/queue.js';
 import { Icon } from '../../components/icon.js';
@@ -12,12 +13,11 @@ export interface QueueToolbarProps {
   readonly chosen: readonly QueuedJobView[];
   readonly may: boolean;
   readonly budget: BudgetView | null;
-  readonly bandOpen: boolean;
-  readonly onBandOpen: (open: boolean) => void;
+  readonly bandButton: RefObject<HTMLButtonElement | null>;
   readonly onChange: (change: JobChange) => void;
 }
 
-export function QueueToolbar({ chosen, may, budget, bandOpen, onBandOpen, onChange }: QueueToolbarProps) {
+export function QueueToolbar({ chosen, may, budget, bandButton, onChange }: QueueToolbarProps) {
   const off = chosen.length === 0 || !may;
   const first = chosen[0];
   return (
@@ -77,9 +77,14 @@ export function QueueToolbar({ chosen, may, budget, bandOpen, onBandOpen, onChan
       >
         {words.toUsual}
       </Button>
-      <Menu position="bottom-start" opened={bandOpen && !off} onChange={onBandOpen}>
+      <Menu position="bottom-start">
         <Menu.Target>
-          <Button variant="default" disabled={off} rightSection={<Icon name="chevron-down" size={10} />}>
+          <Button
+            ref={bandButton}
+            variant="default"
+            disabled={off}
+            rightSection={<Icon name="chevron-down" size={10} />}
+          >
             {words.band}
           </Button>
         </Menu.Target>
