@@ -57,7 +57,7 @@ export async function makeBareApp(root: string, runtime: Runtime): Promise<BareA
 }
 
 /** The runtime with another application in its resources folder, where Electron looks first. Returns the executable. */
-function twinOf(runtime: Runtime, to: string): string {
+export function twinOf(runtime: Runtime, to: string): string {
   mkdirSync(path.join(to, 'resources'), { recursive: true });
   const executable = path.basename(runtime.executable);
   for (const name of readdirSync(runtime.folder)) {
