@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { contractVersion } from '../../core/contract/api.js';
 import { refusal, RefusalError } from '../../core/contract/errors.js';
 import { eventually } from '../../test/harness/eventually.js';
 import { FakeHost } from '../../test/harness/fake-host.js';
@@ -56,7 +57,7 @@ describe('host', () => {
     const host = createHost({ connect: fake.bridge.connect });
     expect(host.connection.get().kind).toBe('connecting');
     await reached(host, 'connected');
-    expect(fake.calls[0]).toEqual({ method: 'hello', params: { contractVersion: 1, client: 'window' } });
+    expect(fake.calls[0]).toEqual({ method: 'hello', params: { contractVersion, client: 'window' } });
     host.close();
   });
 
