@@ -1,6 +1,7 @@
 /** The controller on a real store, with a backend that fails and lies. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
+import type { JobRequest } from '../../core/contract/job-request.js';
 import { report as observation, specOf } from '../../core/model/test-world.js';
 import type {
   AttemptObservation,
@@ -9,6 +10,7 @@ import type {
   DesiredAttempt,
 } from '../../main/backends/backend.js';
 import { Controller } from '../../main/controller/controller.js';
+import { Publisher } from '../../main/controller/publisher.js';
 import type { Store } from '../../main/store/types.js';
 import { eventually } from '../harness/eventually.js';
 import { fakeWorker as worker } from '../harness/fake-backend.js';
@@ -76,9 +78,9 @@ afterEach(() => {
 });
 
 let requests = 0;
-const submit = () =>
+const submit = (request: Partial<JobRequest> = {}) =>
   controller.submit({
-    spec: specOf(),
+    spec: specOf(request),
     identity: { user: 'ann' },
     requestId: `request-${(requests += 1)}`,
     retryOf: null,
@@ -133,6 +135,62 @@ test('reports of unknown attempts, repeats, and reports after the end change not
   await eventually(() => controller.busy()).toBe(false);
   expect(commits).toBe(ended);
   expect(store.jobById(jobId)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 });
+});
+
+test('what is to run, to be kept and to be stopped follows each commit, also after a failed one', async () => {
+  const kinds = () => desired.map(({ kind }) => kind);
+  const { jobId } = await submit();
+  const uid = await startedUid();
+  const { jobId: other } = await submit();
+  await eventually(kinds).toEqual(['run', 'run']);
+  report(uid, { startedAtMs: nowMs });
+  await eventually(kinds).toEqual(['keep', 'run']);
+  failing = true;
+  expect((await refusalOf(submit())).code).toBe('STORAGE_FAILED');
+  failing = false;
+  await eventually(() => controller.health().healthy).toBe(true);
+  await controller.stopJobs([jobId], { user: 'ann' }, 'stop');
+  await eventually(() => desired.find(({ kind }) => kind === 'stop')).toMatchObject({
+    uid,
+    reason: 'cancelled',
+    signal: 'SIGTERM',
+  });
+  expect(desired).toHaveLength(2);
+  report(uid, { state: 'KILLED', startedAtMs: nowMs, finishedAtMs: nowMs });
+  await eventually(kinds).toEqual(['run']);
+  expect(desired).toMatchObject([{ launch: { taskId: `${other}/0` } }]);
+});
+
+test('who looks at the list is told of another reason to wait, though no row of that job has changed', async () => {
+  const none = () => {
+    throw new Error('nobody asks for that');
+  };
+  const publisher = new Publisher(
+    {
+      counts: () => controller.views.counts(),
+      summary: (id) => controller.views.summaryOf(id),
+      ...{ status: none, overview: none, budgets: none, queue: none, job: none, log: none, unread: none },
+      interest: () => undefined,
+    },
+    () => performance.now(),
+    none,
+  );
+  controller.publishTo(publisher);
+  const told: string[] = [];
+  const handle = publisher.subscribe(1, 'jobs', {}, (frame) => {
+    told.push(JSON.stringify(frame));
+    const seq = frame.kind === 'delta' ? frame.seq : 0;
+    setImmediate(() => handle.acknowledge(seq));
+  });
+  const tells = (text: string) => () => told.some((frame) => frame.includes(text));
+  await submit({ cpu: 2 });
+  const uid = await startedUid();
+  await submit({ cpu: 2 });
+  await submit({ cpu: 4, name: 'large' });
+  await eventually(tells('0 of 4 free')).toBe(true);
+  report(uid, { state: 'SUCCEEDED', exitCode: 0, startedAtMs: nowMs, finishedAtMs: nowMs });
+  await eventually(tells('2 of 4 free')).toBe(true);
+  handle.end();
 });
 
 test("another user's job is neither stopped nor run again", async () => {
