@@ -19,6 +19,7 @@ export class WaitCauses {
   private codes: Map<string, WaitCode> | null = null;
   private free: { readonly version: number; readonly workers: readonly FreeWorker[] } | null = null;
   private shown = new Map<string, string>();
+  private variants: { readonly version: number; readonly names: readonly string[] } | null = null;
   private capacity: { readonly version: number; readonly causes: Map<string, Cause> } | null = null;
 
   constructor(
@@ -163,11 +164,20 @@ export class WaitCauses {
 
   /** With its GPU model in the machines' own words. */
   private needOf({ spec }: Job): Need {
-    const variants = this.cluster.table.workers.flatMap(({ gpus }) => gpus.map(({ variant }) => variant));
-    const resolution = resolveGpuRequest(spec, variants);
+    const resolution = resolveGpuRequest(spec, this.variantsNow());
     return resolution.kind === 'resolved'
       ? { ...spec, gpuCount: resolution.count, gpuVariant: resolution.variant }
       : spec;
+  }
+
+  private variantsNow(): readonly string[] {
+    const { version, table } = this.cluster;
+    if (this.variants?.version !== version) {
+      const all = new Set<string>();
+      for (const { gpus } of table.workers) for (const { variant } of gpus) all.add(variant);
+      this.variants = { version, names: [...all] };
+    }
+    return this.variants.names;
   }
 
   private freeNow(): readonly FreeWorker[] {
