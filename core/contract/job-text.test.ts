@@ -69,7 +69,7 @@ describe('parseRunArguments', () => {
     );
     expect(parsed.request).toEqual({ cpu: 4, memory: '8G', extras: ['cpu'] });
     expect(parsed.command).toEqual(['python', 'train.py', '--lr', '3']);
-    expect(parsed.options).toEqual({ noWait: false, terminateOnExit: true });
+    expect(parsed.options).toEqual({ noWait: false, terminateOnExit: true, dryRun: false });
   });
 
   it('takes everything after -- as the command, flags of ours included', () => {
@@ -124,7 +124,8 @@ describe('parseRunArguments', () => {
     const parsed = value(
       parseRunArguments(['--no-wait', '--no-terminate-on-exit', '--enable-extra-resources', 'x']),
     );
-    expect(parsed.options).toEqual({ noWait: true, terminateOnExit: false });
+    expect(value(parseRunArguments(['--dry-run', 'x'])).options.dryRun).toBe(true);
+    expect(parsed.options).toEqual({ noWait: true, terminateOnExit: false, dryRun: false });
     expect(parsed.ignored).toEqual(['--enable-extra-resources']);
     expect(parsed.request).toEqual({});
   });
