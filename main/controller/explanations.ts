@@ -2,6 +2,7 @@
 import type { DryRun, ExpectedStart, Explanation } from '../../core/contract/explanation.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
 import type { Band } from '../../core/contract/states.js';
+import { timeText } from '../../core/formats/times.js';
 import type { ModelState } from '../../core/model/draft.js';
 import type { Job } from '../../core/model/entities.js';
 import { dryRun } from '../../core/scheduling/explanation/dry-run.js';
@@ -49,7 +50,7 @@ export class Explanations {
     const explained = explainJob(placement.explainContext(this.parts.nowMs()), jobId, {
       expected: whenOf(this.lookAhead(placement, jobId), jobId),
     });
-    if (explained !== null) return explained;
+    if (explained !== null) return withVictimsEnd(explained);
     // Not in the queue yet: something of an earlier attempt or run lives.
     const waiting = state.tasksOf(jobId).filter((task) => task.state === 'PENDING');
     const [first] = waiting;
@@ -163,4 +164,14 @@ export class Explanations {
       spec: { ...spec, dependencies },
     };
   }
+}
+
+/** A look ahead takes what has to leave to be gone; who asks shall know how long that may last. */
+function withVictimsEnd(explanation: Explanation): Explanation {
+  const [main] = explanation.reasons;
+  const { expected } = explanation;
+  if (main?.kind !== 'victim' || main.untilMs === null || expected === null) return explanation;
+  const text = `Starts when what has to leave has left, at ${timeText(main.untilMs)} at the latest.`;
+  const assumptions = expected.assumptions.filter(({ code }) => code !== 'LEAVES_AT_ONCE');
+  return { ...explanation, expected: { ...expected, kind: 'at', startMs: main.untilMs, text, assumptions } };
 }

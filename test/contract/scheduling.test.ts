@@ -129,6 +129,13 @@ describe('preemption', () => {
     const hot = await send('true', { cpu: cores, priority: 'production' });
     const waits = await summaryWhen(shared.client, hot, (line) => line.waiting?.code === 'WAITS_FOR_VICTIM');
     expect(waits.waiting?.message).toContain(`waits until ${victim}/0 has left`);
+    const { noticeAtMs } = await lastAttempt(shared.client, victim);
+    const { explanation } = await shared.client.call('job.explain', { jobId: hot });
+    expect(explanation).toMatchObject({
+      reasons: [{ kind: 'victim', attempts: [{ taskId: `${victim}/0` }] }],
+      expected: { kind: 'at', startMs: (noticeAtMs ?? 0) + 3000 },
+    });
+    expect(jobsIn(await queue(), 'PRODUCTION')).toEqual([hot]);
     await shared.killAndStart();
     expect((await over(shared.client, hot)).state).toBe('SUCCEEDED');
     expect((await shared.client.call('job.get', { jobId: victim })).summary.preemptionCount).toBe(1);
