@@ -2,7 +2,9 @@
 import { useMemo } from 'react';
 import { jobRoute, navigate } from '../app/router.js';
 import type { JobSummary } from '../../core/contract/views.js';
+import type { JobChange } from '../../core/contract/queue.js';
 import { canRunAgain, canStop } from '../state/job-actions.js';
+import { changeJobs } from '../state/job-changes.js';
 import { useDesktop } from '../state/desktop-context.js';
 import { asRefusal } from '../state/hooks.js';
 import { jobs as words } from '../strings/jobs.js';
@@ -14,6 +16,8 @@ export interface JobActionFunctions {
   readonly stop: (rows: readonly JobSummary[]) => Promise<boolean>;
   /** Runs ended jobs again; asks only when there are several. Resolves true when the command was given. What was made is told, with the way there. */
   readonly runAgain: (rows: readonly JobSummary[]) => Promise<boolean>;
+  /** Holds or releases jobs that wait. Nothing is lost by it, so nothing is asked. */
+  readonly change: (rows: readonly JobSummary[], change: JobChange) => Promise<boolean>;
   /** Runs the job of the page again and leads to the new one: that is what is looked at next. */
   readonly runAgainHere: (row: JobSummary) => Promise<boolean>;
 }
@@ -60,9 +64,10 @@ interface Failures {
 
 const runFailures: Failures = { one: words.runFailed, many: words.runFailedMany };
 const stopFailures: Failures = { one: words.stopFailed, many: words.stopFailedMany };
+const changeFailures: Failures = { one: words.changeFailed, many: words.changeFailedMany };
 
 export function useJobActions(): JobActionFunctions {
-  const { actions } = useDesktop();
+  const { actions, host } = useDesktop();
   const confirm = useConfirm();
   const toast = useToast();
 
@@ -134,6 +139,16 @@ export function useJobActions(): JobActionFunctions {
     return {
       runAgain: (rows) => run(rows, false),
       runAgainHere: (row) => run([row], true),
+      async change(rows, change) {
+        const refused = await changeJobs(
+          host,
+          rows.map((row) => row.id),
+          change,
+        );
+        const [first] = refused.values();
+        if (first !== undefined) tellFailed(changeFailures, rows, refused.size, first.message);
+        return refused.size < rows.length;
+      },
       async stop(rows) {
         const targets = rows.filter(canStop);
         if (targets.length === 0) {
@@ -153,5 +168,5 @@ export function useJobActions(): JobActionFunctions {
         }
       },
     };
-  }, [actions, confirm, toast]);
+  }, [actions, host, confirm, toast]);
 }

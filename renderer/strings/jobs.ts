@@ -92,6 +92,9 @@ export const jobs = {
   runFailed: (name: string, message: string): string => `${name} was not run again: ${message}`,
   runFailedMany: (failed: number, all: number, message: string): string =>
     `${formatCount(failed)} of ${formatCount(all)} jobs were not run again. The first: ${message}`,
+  changeFailed: (name: string, message: string): string => `${name} was not changed: ${message}`,
+  changeFailedMany: (failed: number, all: number, message: string): string =>
+    `${formatCount(failed)} of ${formatCount(all)} jobs were not changed. The first: ${message}`,
   runAgainDone: (name: string): string => `${name} submitted`,
   runAgainDoneMany: (count: number): string => `${countJobs(count)} submitted`,
   show: 'Show',

@@ -336,6 +336,33 @@ describe('Jobs page', () => {
     expect(currentRoute()).toEqual({ page: 'new', from: '/anna/preprocess', mode: 'edit' });
   });
 
+  it('holds a waiting job and lets a held one go from its menu', async () => {
+    const { host } = show();
+    await loaded();
+    const waiting = [...host.jobs.values()].find((job) => job.state === 'PENDING');
+    if (waiting === undefined) throw new Error('no job of the example waits');
+    // The menu is about the row as it was when it was opened.
+    const choose = async (label: string) => {
+      const item = await waitFor(() => {
+        fireEvent.contextMenu(rowOf(waiting.name), { clientX: 100, clientY: 100 });
+        return within(screen.getByRole('menu')).getByText(label);
+      });
+      fireEvent.click(item);
+    };
+    await choose('Hold');
+    await waitFor(() => {
+      expect(host.calls.filter(({ method }) => method === 'job.change')).toMatchObject([
+        { params: { jobIds: [waiting.id], change: { kind: 'hold' } } },
+      ]);
+    });
+    await waitFor(() => {
+      expect(host.jobs.get(waiting.id)?.held).toBe(true);
+    });
+    host.refuseNext('job.change', refusal('FAILED_PRECONDITION', 'It has ended already.'));
+    await choose('Release');
+    await screen.findByText(`${waiting.name} was not changed: It has ended already.`);
+  });
+
   it('has no violation that axe can see', async () => {
     const { view } = show();
     await loaded();

@@ -48,7 +48,7 @@ interface OpenMenu {
 export function JobsPage({ query }: { readonly query: string }) {
   const desktop = useDesktop();
   const toast = useToast();
-  const { stop, runAgain } = useJobActions();
+  const { stop, runAgain, change } = useJobActions();
   const user = useHostStatus()?.user ?? null;
   const state = jobsStateOf(desktop);
   const { list, selection } = state;
@@ -307,6 +307,9 @@ export function JobsPage({ query }: { readonly query: string }) {
           }}
           onStop={stopRows}
           onRunAgain={runRows}
+          onHold={(rows, held) => {
+            void change(rows, { kind: held ? 'hold' : 'release' });
+          }}
           onEdit={edit}
         />
       )}

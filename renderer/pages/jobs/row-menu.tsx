@@ -6,6 +6,7 @@ import { KeyHint } from '../../components/key-hint.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
 import { common } from '../../strings/common.js';
 import { jobs as words } from '../../strings/jobs.js';
+import { queue as queueWords } from '../../strings/queue.js';
 
 export interface RowMenuProps {
   readonly rows: readonly JobSummary[];
@@ -14,13 +15,16 @@ export interface RowMenuProps {
   readonly onOpen: (row: JobSummary) => void;
   readonly onStop: (rows: readonly JobSummary[]) => void;
   readonly onRunAgain: (rows: readonly JobSummary[]) => void;
+  /** Of those that wait: holds them, or lets them go. */
+  readonly onHold: (rows: readonly JobSummary[], held: boolean) => void;
   readonly onEdit: (row: JobSummary) => void;
 }
 
-export function RowMenu({ rows, at, onClose, onOpen, onStop, onRunAgain, onEdit }: RowMenuProps) {
+export function RowMenu({ rows, at, onClose, onOpen, onStop, onRunAgain, onHold, onEdit }: RowMenuProps) {
   const single = rows.length === 1 ? rows[0] : undefined;
   const stoppable = rows.filter(canStop);
   const ended = rows.filter(canRunAgain);
+  const waiting = rows.filter((row) => row.state === 'PENDING');
   return (
     <Menu
       opened
@@ -72,6 +76,20 @@ export function RowMenu({ rows, at, onClose, onOpen, onStop, onRunAgain, onEdit 
             {words.stopMany(stoppable.length, rows.length)}
           </Menu.Item>
         )}
+        {[true, false].map((held) => {
+          const concerned = waiting.filter((row) => row.held !== held);
+          return concerned.length === 0 ? null : (
+            <Menu.Item
+              key={String(held)}
+              leftSection={<Icon name={held ? 'hold' : 'release'} size={14} />}
+              onClick={() => {
+                onHold(concerned, held);
+              }}
+            >
+              {held ? queueWords.hold : queueWords.release}
+            </Menu.Item>
+          );
+        })}
         {ended.length === 0 ? null : (
           <Menu.Item
             leftSection={<Icon name="rerun" size={14} />}
