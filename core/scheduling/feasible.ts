@@ -49,6 +49,11 @@ export function fitsTotals(asked: Asked, worker: WorkerTotals): boolean {
   );
 }
 
+/** Its GPU model may mean more than one of those there are: that is to be said better, not waited for. */
+export function isGpuAmbiguous(spec: Asked, workers: readonly WorkerTotals[]): boolean {
+  return resolveGpuRequest(spec, variantsOf(workers)).kind === 'ambiguous';
+}
+
 /**
  * What of a request no machine has: `value` as asked, `expected` what there is. Empty when one machine could hold a task, and while
  * no machine is known.

@@ -2,7 +2,12 @@
 import { RefusalError, refusal, type FieldError } from '../../core/contract/errors.js';
 import type { DryRun } from '../../core/contract/explanation.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
-import { infeasibleFields, resolveGpu, type WorkerTotals } from '../../core/scheduling/feasible.js';
+import {
+  infeasibleFields,
+  isGpuAmbiguous,
+  resolveGpu,
+  type WorkerTotals,
+} from '../../core/scheduling/feasible.js';
 
 export interface Feasibility {
   /** With its GPU model in the machines' own words. */
@@ -19,7 +24,7 @@ export function judge(spec: JobSpec, workers: readonly WorkerTotals[]): Feasibil
   const resolved = resolveGpu(spec, workers);
   const fields = infeasibleFields(resolved, workers);
   const [only] = fields;
-  const waits = fields.length === 1 && only?.field === 'gpu' && !only.expected.startsWith('more than one');
+  const waits = fields.length === 1 && only?.field === 'gpu' && !isGpuAmbiguous(resolved, workers);
   return waits
     ? { spec: resolved, refused: [], missingGpus: only }
     : { spec: resolved, refused: fields, missingGpus: null };
