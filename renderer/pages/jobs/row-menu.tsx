@@ -3,6 +3,7 @@ import { Menu } from '@mantine/core';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { Icon } from '../../components/icon.js';
 import { KeyHint } from '../../components/key-hint.js';
+import { PointerMenu } from '../../components/pointer-menu.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
 import { common } from '../../strings/common.js';
 import { jobs as words } from '../../strings/jobs.js';
@@ -26,112 +27,84 @@ export function RowMenu({ rows, at, onClose, onOpen, onStop, onRunAgain, onHold,
   const ended = rows.filter(canRunAgain);
   const waiting = rows.filter((row) => row.state === 'PENDING');
   return (
-    <Menu
-      opened
-      position="bottom-start"
-      offset={2}
-      returnFocus
-      onChange={(opened) => {
-        if (!opened) onClose();
-      }}
-    >
-      <Menu.Target>
-        {/* Nothing to see: the place of the pointer, named for the menu that hangs on it. */}
-        <button
-          type="button"
-          tabIndex={-1}
-          aria-label={words.moreActions}
-          style={{
-            position: 'fixed',
-            left: at.x,
-            top: at.y,
-            width: 1,
-            height: 1,
-            padding: 0,
-            border: 0,
-            opacity: 0,
+    <PointerMenu label={words.moreActions} at={at} onClose={onClose}>
+      {single === undefined ? null : (
+        <Menu.Item
+          leftSection={<Icon name="arrow" size={14} />}
+          rightSection={<KeyHint keys="Enter" />}
+          onClick={() => {
+            onOpen(single);
           }}
-        />
-      </Menu.Target>
-      <Menu.Dropdown>
-        {single === undefined ? null : (
+        >
+          {common.open}
+        </Menu.Item>
+      )}
+      {stoppable.length === 0 ? null : (
+        <Menu.Item
+          leftSection={<Icon name="stop" size={14} />}
+          rightSection={<KeyHint keys="x" />}
+          onClick={() => {
+            onStop(stoppable);
+          }}
+        >
+          {words.stopMany(stoppable.length, rows.length)}
+        </Menu.Item>
+      )}
+      {[true, false].map((held) => {
+        const concerned = waiting.filter((row) => row.held !== held);
+        return concerned.length === 0 ? null : (
           <Menu.Item
-            leftSection={<Icon name="arrow" size={14} />}
-            rightSection={<KeyHint keys="Enter" />}
+            key={String(held)}
+            leftSection={<Icon name={held ? 'hold' : 'release'} size={14} />}
             onClick={() => {
-              onOpen(single);
+              onHold(concerned, held);
             }}
           >
-            {common.open}
+            {held ? queueWords.hold : queueWords.release}
           </Menu.Item>
-        )}
-        {stoppable.length === 0 ? null : (
+        );
+      })}
+      {ended.length === 0 ? null : (
+        <Menu.Item
+          leftSection={<Icon name="rerun" size={14} />}
+          rightSection={<KeyHint keys="r" />}
+          onClick={() => {
+            onRunAgain(ended);
+          }}
+        >
+          {words.runAgainMany(ended.length, rows.length)}
+        </Menu.Item>
+      )}
+      {single === undefined ? null : (
+        <>
           <Menu.Item
-            leftSection={<Icon name="stop" size={14} />}
-            rightSection={<KeyHint keys="x" />}
+            leftSection={<Icon name="edit" size={14} />}
+            rightSection={<KeyHint keys="e" />}
             onClick={() => {
-              onStop(stoppable);
+              onEdit(single);
             }}
           >
-            {words.stopMany(stoppable.length, rows.length)}
+            {common.editAndRun}
           </Menu.Item>
-        )}
-        {[true, false].map((held) => {
-          const concerned = waiting.filter((row) => row.held !== held);
-          return concerned.length === 0 ? null : (
-            <Menu.Item
-              key={String(held)}
-              leftSection={<Icon name={held ? 'hold' : 'release'} size={14} />}
-              onClick={() => {
-                onHold(concerned, held);
-              }}
-            >
-              {held ? queueWords.hold : queueWords.release}
-            </Menu.Item>
-          );
-        })}
-        {ended.length === 0 ? null : (
+          <Menu.Divider />
           <Menu.Item
-            leftSection={<Icon name="rerun" size={14} />}
-            rightSection={<KeyHint keys="r" />}
+            leftSection={<Icon name="copy" size={14} />}
             onClick={() => {
-              onRunAgain(ended);
+              void navigator.clipboard.writeText(single.name);
             }}
           >
-            {words.runAgainMany(ended.length, rows.length)}
+            {common.copyName}
           </Menu.Item>
-        )}
-        {single === undefined ? null : (
-          <>
-            <Menu.Item
-              leftSection={<Icon name="edit" size={14} />}
-              rightSection={<KeyHint keys="e" />}
-              onClick={() => {
-                onEdit(single);
-              }}
-            >
-              {common.editAndRun}
-            </Menu.Item>
-            <Menu.Divider />
-            <Menu.Item
-              leftSection={<Icon name="copy" size={14} />}
-              onClick={() => {
-                void navigator.clipboard.writeText(single.name);
-              }}
-            >
-              {common.copyName}
-            </Menu.Item>
-            <Menu.Item
-              leftSection={<Icon name="copy" size={14} />}
-              onClick={() => {
-                void navigator.clipboard.writeText(single.id);
-              }}
-            >
-              {common.copyId}
-            </Menu.Item>
-          </>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+          <Menu.Item
+            leftSection={<Icon name="copy" size={14} />}
+            onClick={() => {
+              void navigator.clipboard.writeText(single.id);
+            }}
+          >
+            {common.copyId}
+          </Menu.Item>
+        </>
+      )}
+    </PointerMenu>
   );
 }
