@@ -9,23 +9,34 @@ import {
   hostStatusSchema,
   inboxItemSchema,
   jobSummarySchema,
-  machineViewSchema,
   overviewSchema,
   taskViewSchema,
 } from './views.js';
 import { budgetChangeSchema, budgetViewSchema } from './budgets.js';
+import { imageName } from './container-fields.js';
 import { fieldErrorSchema, refusalSchema } from './errors.js';
 import { dryRunSchema, explanationSchema } from './explanation.js';
 import { jobChangeSchema, laneItemSchema, queueViewSchema } from './queue.js';
+import {
+  historySchema,
+  imagePullSchema,
+  imageViewSchema,
+  machineChangeSchema,
+  machineCheckSchema,
+  machineName,
+  machineViewSchema,
+  sshAddress,
+} from './machines.js';
 import { jobStateSchema } from './states.js';
 import type { JobRequest, JobSpec } from './job-request.js';
 
 /** Raised with every change of a method, topic or view that an older peer cannot read. */
-export const contractVersion = 2;
+export const contractVersion = 3;
 
 /** A client-made id: repeating a command with the same id gives the first answer again. */
 const requestId = z.string().min(8).max(64);
 const jobId = z.string().min(3);
+const machineId = z.string().min(1).max(255);
 const user = z.string().min(1).max(255);
 const page = { offset: z.number().int().min(0).max(1_000_000), limit: z.number().int().min(1).max(500) };
 
@@ -200,6 +211,49 @@ export const methods = {
   'machine.list': {
     params: z.strictObject({}),
     result: z.strictObject({ machines: z.array(machineViewSchema) }),
+  },
+  /** Looks at a machine step by step without adding it. `acceptKey`: the fingerprint its unknown or changed host key must have. */
+  'machine.check': {
+    params: z.strictObject({ address: sshAddress, acceptKey: z.string().max(100).nullable().default(null) }),
+    result: z.strictObject({ checks: z.array(machineCheckSchema), usable: z.boolean() }),
+  },
+  /** Adds a machine that was looked at and is usable; the checks say what stands in the way when it is not. */
+  'machine.add': {
+    params: z.strictObject({
+      requestId,
+      name: machineName,
+      address: sshAddress,
+      acceptKey: z.string().max(100).nullable().default(null),
+    }),
+    result: z.strictObject({ machine: machineViewSchema.nullable(), checks: z.array(machineCheckSchema) }),
+  },
+  /** Only of a machine on which nothing of ours runs, unless `force`: then its tasks count as lost. */
+  'machine.remove': {
+    params: z.strictObject({ requestId, machineId, force: z.boolean().default(false) }),
+    result: z.strictObject({}),
+  },
+  'machine.change': {
+    params: z.strictObject({ requestId, machineId, change: machineChangeSchema }),
+    result: machineViewSchema,
+  },
+  /** Sends the packet that wakes a machine that is off. */
+  'machine.wake': { params: z.strictObject({ machineId }), result: z.strictObject({}) },
+  /** Load over time, oldest first: about every 2 s in the last hour, every minute in the last week. */
+  'machine.history': {
+    params: z.strictObject({ machineId, sinceMs: z.number().int() }),
+    result: historySchema,
+  },
+  /** What Docker is there, and what to do where it cannot be used; of every machine. */
+  'image.list': {
+    params: z.strictObject({}),
+    result: z.strictObject({ images: z.array(imageViewSchema), pulls: z.array(imagePullSchema) }),
+  },
+  /** Begins to fetch an image; its progress is in `image.list`. */
+  'image.pull': { params: z.strictObject({ machineId, image: imageName }), result: z.strictObject({}) },
+  'image.cancel': { params: z.strictObject({ machineId, image: imageName }), result: z.strictObject({}) },
+  'image.remove': {
+    params: z.strictObject({ machineId, imageId: z.string().min(1).max(255) }),
+    result: z.strictObject({}),
   },
   /** Users with a budget of their own or something active, and the caller, by name. */
   'budget.list': {

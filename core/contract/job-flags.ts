@@ -2,6 +2,7 @@
  * Flags of `irisctl job run` as one table: the command line's parser, its help, and the conversion of a request back to a
  * command line all read it. Names and defaults are the original's; those it lacks are ours.
  */
+import { containerFlags } from './container-flags.js';
 import {
   addPlace,
   constraintFlag,
@@ -224,6 +225,7 @@ export const runFlags: readonly RunFlag[] = [
       write: (request) => (request.ports ?? []).flatMap((port) => ['--port', port]),
     },
   ),
+  ...containerFlags,
   valueFlag('--parent', 'parent', 'JOB', 'job this one is a child of', (parent) => ({ parent })),
   valueFlag('--grace', 'grace', 'TIME', 'between the stop signal and the kill (default 30s)', (grace) => ({
     grace,
@@ -251,12 +253,6 @@ export const runFlags: readonly RunFlag[] = [
     true,
     'reservations do not exist here; ask for what the job needs with --gpu, --cpu and --memory',
   ),
-  refusedFlag(
-    '--task-image',
-    true,
-    'containers are not in this version; leave it out to run the command on the machine itself',
-  ),
-  refusedFlag('--container-profile', true, 'containers are not in this version; leave it out'),
   refusedFlag(
     '--target-cluster',
     true,

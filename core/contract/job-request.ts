@@ -31,6 +31,17 @@ import {
   type Constraint,
   type DependencyWish,
 } from './job-fields.js';
+import {
+  containerLimits,
+  containerProfile,
+  imageName,
+  mounts,
+  pullPolicy,
+  setupScripts,
+  type ContainerProfile,
+  type Mount,
+  type PullPolicy,
+} from './container-fields.js';
 import type { TimeBound } from '../formats/times.js';
 import { requestedBands } from './states.js';
 
@@ -168,6 +179,24 @@ export const jobRequestSchema = z.strictObject(
     grace: duration
       .refine((value) => value <= jobLimits.maxGraceMs, { error: 'a duration of at most 10m' })
       .default(jobDefaults.graceMs),
+    /** The machine it has to run on, by name. Absent: any that fits. */
+    machine: textOf('the name of a machine').trim().min(1, { error: 'the name of a machine' }).optional(),
+    /** Other work may be put on its GPUs beside it, as far as the memory seen in use leaves room. */
+    shareGpu: z.boolean({ error: 'true or false' }).default(false),
+    /** Container image the command runs in. Absent: a process of the machine itself. */
+    image: imageName.optional(),
+    pull: pullPolicy,
+    containerProfile,
+    /** Shell scripts that run before the command, in containers of their own that share its working folder. */
+    setup: setupScripts,
+    /** Folders of the machine seen in the container, beside the working directory. */
+    mounts,
+    /** Size of /dev/shm in the container. */
+    shm: size.optional(),
+    /** Most processes in the container at a time. */
+    pidsLimit: count(containerLimits.maxPids, 1).optional(),
+    /** The command gets a terminal; its two streams become one. */
+    tty: z.boolean({ error: 'true or false' }).default(false),
     /** The command line the request came from, for the record. */
     submitArgv: listOf(textOf('text'), 'a list of arguments').default([]),
   },
@@ -216,6 +245,18 @@ export interface JobSpec {
   readonly existingJobPolicy: ParsedRequest['existingJobPolicy'];
   readonly stopSignal: ParsedRequest['stopSignal'];
   readonly graceMs: number;
+  /** A machine by name, as a constraint of `machineAttribute`; null for any. */
+  readonly machine: string | null;
+  readonly shareGpu: boolean;
+  /** Null: a process of the machine itself; then the fields up to `tty` mean nothing. */
+  readonly image: string | null;
+  readonly pull: PullPolicy;
+  readonly containerProfile: ContainerProfile;
+  readonly setup: readonly string[];
+  readonly mounts: readonly Mount[];
+  readonly shmBytes: number | null;
+  readonly pidsLimit: number | null;
+  readonly tty: boolean;
   readonly submitArgv: readonly string[];
   /** What was asked for, before defaults, so that it can be shown and edited as written. */
   readonly asked: {
@@ -232,6 +273,16 @@ export const laterSpecFields = {
   held: false,
   dependencies: [],
   maxActive: null,
+  machine: null,
+  shareGpu: false,
+  image: null,
+  pull: 'MISSING',
+  containerProfile: 'DEFAULT',
+  setup: [],
+  mounts: [],
+  shmBytes: null,
+  pidsLimit: null,
+  tty: false,
 } as const satisfies Partial<JobSpec>;
 
 function toSpec(request: ParsedRequest): JobSpec {
@@ -269,6 +320,16 @@ function toSpec(request: ParsedRequest): JobSpec {
     existingJobPolicy: request.existingJobPolicy,
     stopSignal: request.stopSignal,
     graceMs: request.grace,
+    machine: request.machine ?? null,
+    shareGpu: request.shareGpu,
+    image: request.image ?? null,
+    pull: request.pull,
+    containerProfile: request.containerProfile,
+    setup: request.setup,
+    mounts: request.mounts,
+    shmBytes: request.shm ?? null,
+    pidsLimit: request.pidsLimit ?? null,
+    tty: request.tty,
     submitArgv: request.submitArgv,
     asked: {
       cpu: request.cpu !== undefined,

@@ -149,7 +149,10 @@ describe('parseRunArguments', () => {
     [['--cpu', '1', '--cpu=2', 'x'], '--cpu is given twice (again as 2); give it once.'],
     [['--no-wait=yes', 'x'], '--no-wait takes no value, but has yes; write --no-wait alone.'],
     [['--tpu', 'v5e-4', 'x'], '--tpu cannot be used: there are no TPUs here'],
-    [['--task-image=img', 'x'], '--task-image cannot be used: containers are not in this version'],
+    [
+      ['--mount', 'data:/data', 'x'],
+      '--mount data:/data: expected SOURCE:TARGET or SOURCE:TARGET:ro, both absolute paths',
+    ],
     [['--processes-per-task', '2', 'x'], '--processes-per-task cannot be used'],
     [['--constraint', '=x', 'x'], '--constraint =x: expected key=value'],
     [['--working-directory', 'rel', 'x'], '--working-directory rel: expected an absolute path.'],

@@ -140,6 +140,9 @@ const textFields = new Set([
   'workingDirectory',
   'gangBy',
   'parent',
+  'machine',
+  'image',
+  'setup',
 ]);
 
 function keepWordsAsWritten(document: Document.Parsed): void {
@@ -192,6 +195,16 @@ export function specToRequest(spec: JobSpec): JobRequest {
     ...(spec.startNotBefore === null ? {} : { startNotBefore: timeBoundToInput(spec.startNotBefore) }),
     ...(spec.maxActive === null ? {} : { maxActive: spec.maxActive }),
     held: spec.held,
+    ...(spec.machine === null ? {} : { machine: spec.machine }),
+    shareGpu: spec.shareGpu,
+    ...(spec.image === null ? {} : { image: spec.image }),
+    pull: spec.pull,
+    containerProfile: spec.containerProfile,
+    setup: [...spec.setup],
+    mounts: spec.mounts.map((mount) => ({ ...mount })),
+    ...(spec.shmBytes === null ? {} : { shm: sizeToInput(spec.shmBytes) }),
+    ...(spec.pidsLimit === null ? {} : { pidsLimit: spec.pidsLimit }),
+    tty: spec.tty,
     dependencies: spec.dependencies.map((wish) => ({ ...wish })),
     ...(spec.preemptionPolicy === usualPolicy(spec.replicas)
       ? {}

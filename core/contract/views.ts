@@ -1,5 +1,6 @@
 /** What the window and irisctl are shown: plain records derived from the controller's state. Times are epoch milliseconds (UTC). */
 import { z } from 'zod';
+import { machineViewSchema } from './machines.js';
 import { attemptStateSchema, bandSchema, jobStateSchema, taskStateSchema } from './states.js';
 
 const timeMs = z.number().int();
@@ -148,59 +149,6 @@ export const taskViewSchema = z.strictObject({
   attempts: z.array(attemptViewSchema),
 });
 export type TaskView = z.infer<typeof taskViewSchema>;
-
-export const gpuViewSchema = z.strictObject({
-  uuid: z.string(),
-  index: z.number().int(),
-  name: z.string(),
-  variant: z.string(),
-  /** Null: the tool gave no number; `note` says why. */
-  utilizationPercent: z.number().nullable(),
-  memoryUsedBytes: z.number().nullable(),
-  memoryTotalBytes: z.number().nullable(),
-  temperatureCelsius: z.number().nullable(),
-  powerWatts: z.number().nullable(),
-  note: z.string().nullable(),
-  /** Attempt that holds it, by us. */
-  heldBy: z.string().nullable(),
-  /** Processes of others on it. */
-  busyByOthers: z.boolean(),
-});
-export type GpuView = z.infer<typeof gpuViewSchema>;
-
-export const diskViewSchema = z.strictObject({
-  mountPoint: z.string(),
-  purpose: z.string(),
-  totalBytes: z.number(),
-  freeBytes: z.number(),
-});
-
-export type DiskView = z.infer<typeof diskViewSchema>;
-
-/** One machine (worker): its capacity, what is free of it for jobs, and its load now. */
-export const machineViewSchema = z.strictObject({
-  id: z.string(),
-  hostname: z.string(),
-  state: z.enum(['HEALTHY', 'DEGRADED', 'DEAD']),
-  platform: z.string(),
-  cpuModel: z.string(),
-  cpuCount: z.number().int(),
-  cpuMillicoresTotal: z.number().int(),
-  cpuMillicoresFree: z.number().int(),
-  cpuBusyPercent: z.number().nullable(),
-  memoryTotalBytes: z.number(),
-  memoryAvailableBytes: z.number(),
-  /** Not promised to tasks. */
-  memoryFreeForJobsBytes: z.number(),
-  disks: z.array(diskViewSchema),
-  gpus: z.array(gpuViewSchema),
-  /** Why there are no GPUs, or what is wrong with reading them; null when all is well. */
-  gpuNote: z.string().nullable(),
-  attributes: z.record(z.string(), z.union([z.string(), z.number()])),
-  runningTasks: z.number().int(),
-  sampledAtMs: timeMs,
-});
-export type MachineView = z.infer<typeof machineViewSchema>;
 
 /** Counts for the status bar and the tray: root and child jobs alike. `failedRecently`: failed in the last 24 hours and not looked at. */
 export const countsSchema = z.strictObject({

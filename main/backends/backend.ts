@@ -4,7 +4,16 @@
  */
 import type { JobSpec } from '../../core/contract/job-request.js';
 import type { AttemptState } from '../../core/contract/states.js';
-import type { Cause, GpuView, DiskView } from '../../core/contract/views.js';
+import type { GpuView } from '../../core/contract/gpus.js';
+import type {
+  Contact,
+  DiskView,
+  DockerState,
+  History,
+  ImagePull,
+  ImageView,
+} from '../../core/contract/machines.js';
+import type { Cause } from '../../core/contract/views.js';
 
 export interface BackendDescription {
   readonly id: string;
@@ -29,6 +38,24 @@ export interface WorkerObservation {
   readonly memoryAvailableBytes: number;
   readonly disks: readonly DiskView[];
   readonly sampledAtMs: number;
+  /** Of a machine reached over the network; absent: the one the controller runs on. */
+  readonly address?: string | undefined;
+  readonly contact?: Contact | undefined;
+  readonly clockSkewMs?: number | null | undefined;
+  /** Changes with every start of the machine. */
+  readonly bootId?: string | null | undefined;
+  readonly docker?: DockerState | undefined;
+}
+
+/** The container images of one machine. */
+export interface ImageControl {
+  list(): Promise<readonly ImageView[]>;
+  /** Running, and those that ended a short while ago. */
+  pulls(): readonly ImagePull[];
+  /** Begins, or joins the one that runs. Rejects only when the Engine cannot be asked. */
+  pull(image: string): Promise<void>;
+  cancel(image: string): void;
+  remove(imageId: string): Promise<void>;
 }
 
 /** Everything needed to start one attempt. */
@@ -61,6 +88,10 @@ export type DesiredAttempt =
   | {
       readonly kind: 'stop';
       readonly uid: string;
+      /** Where it was placed. */
+      readonly workerId: string;
+      /** True: it runs in a container, so its runtime is asked. */
+      readonly container: boolean;
       readonly reason: StopReason;
       readonly signal: string;
       readonly graceMs: number;
@@ -122,6 +153,12 @@ export interface Backend {
   watchLog(uid: string, on: boolean): void;
   /** While true, workers are sampled about every two seconds, else only rarely. */
   watchWorkers(on: boolean): void;
+  /** By worker id; absent where there are no containers. */
+  images?(workerId: string): ImageControl | null;
+  /** Load of a worker since then, oldest first. */
+  history?(workerId: string, sinceMs: number): History;
+  /** Gives a card that was kept from jobs to them again; false: there is no such card. */
+  releaseGpu?(workerId: string, uuid: string): boolean;
   /** Stops observing. Attempts go on. */
   close(): Promise<void>;
 }

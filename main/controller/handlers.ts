@@ -4,7 +4,8 @@ import { RefusalError, refusal } from '../../core/contract/errors.js';
 import { parseJobRequest, type JobSpec } from '../../core/contract/job-request.js';
 import type { QueueView } from '../../core/contract/queue.js';
 import { toCommandLine } from '../../core/contract/job-text.js';
-import type { HostStatus, MachineView, Overview } from '../../core/contract/views.js';
+import type { MachineView } from '../../core/contract/machines.js';
+import type { HostStatus, Overview } from '../../core/contract/views.js';
 import { checkSubmittedBand } from '../../core/model/budgets.js';
 import type { Backend } from '../backends/backend.js';
 import { mergedRead } from '../logs/merged.js';
@@ -12,6 +13,7 @@ import { searchLog } from '../logs/search.js';
 import type { AsyncReads, AttemptRecord } from '../store/types.js';
 import type { Controller } from './controller.js';
 import { judge, missingMessage } from './feasibility.js';
+import { createMachineHandlers } from './machine-handlers.js';
 import type { TargetResult } from './round.js';
 import type { Handlers } from './session.js';
 
@@ -59,6 +61,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
   }
 
   return {
+    ...createMachineHandlers(),
     hello: () => parts.status(),
     status: () => parts.status(),
     async 'job.submit'(params, identity) {

@@ -60,8 +60,10 @@ export class LaunchPlans {
     if (desired.kind === 'stop') {
       const { reason, signal, graceMs, notice } = desired;
       const told = notice === null ? {} : { notice };
+      const { workerId } = desired.attempt;
+      const container = desired.job.spec.image !== null;
       return {
-        item: { kind: 'stop', uid, reason, signal, graceMs, ...told },
+        item: { kind: 'stop', uid, workerId, container, reason, signal, graceMs, ...told },
         launch: before?.launch ?? null,
       };
     }

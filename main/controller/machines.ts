@@ -1,5 +1,5 @@
 /** Machines as the window shows them: what the backend saw last, less what the controller has promised to attempts. */
-import type { MachineView } from '../../core/contract/views.js';
+import { localMachine, type MachineView } from '../../core/contract/machines.js';
 import type { Attempt } from '../../core/model/entities.js';
 import type { WorkerObservation } from '../backends/backend.js';
 
@@ -27,6 +27,8 @@ export function machineViews(
   return workers.map((worker) => {
     const own = used.get(worker.id);
     return {
+      ...localMachine,
+      taints: [],
       id: worker.id,
       hostname: worker.hostname,
       state: worker.state,

@@ -1,5 +1,6 @@
 /** The scheduler over the controller's rows: kept in step with them, asked once a round, its decision written into a draft. */
-import type { Cause, GpuView } from '../../core/contract/views.js';
+import type { GpuView } from '../../core/contract/gpus.js';
+import type { Cause } from '../../core/contract/views.js';
 import { scaledDefaultLimit } from '../../core/budget/default-limit.js';
 import { chargedIdentity } from '../../core/budget/spend.js';
 import { bandRank } from '../../core/contract/states.js';

@@ -1,6 +1,6 @@
 /** The graphics cards of this machine, through nvidia-smi. */
 import { spawn } from 'node:child_process';
-import type { GpuView } from '../../core/contract/views.js';
+import { plainGpu, type GpuView } from '../../core/contract/gpus.js';
 import { parseNvidiaSmi, type NvidiaCard } from '../../core/formats/nvidia-smi.js';
 
 /** A process that computes on a card; what only draws the desktop is none. */
@@ -144,6 +144,9 @@ function processesOf(card: NvidiaCard): GpuProcess[] {
 
 function viewOf(card: NvidiaCard, isOwn: (pid: number) => boolean): GpuView {
   return {
+    ...plainGpu,
+    processes: [],
+    claimedBy: [],
     uuid: card.uuid,
     index: card.index,
     name: card.name,
@@ -154,7 +157,6 @@ function viewOf(card: NvidiaCard, isOwn: (pid: number) => boolean): GpuView {
     temperatureCelsius: card.temperatureCelsius,
     powerWatts: card.powerWatts,
     note: card.note,
-    heldBy: null,
     busyByOthers: processesOf(card).some(({ pid }) => !isOwn(pid)),
   };
 }

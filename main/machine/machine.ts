@@ -1,7 +1,7 @@
 /** What this computer has and how busy it is. Whole on Linux; elsewhere what Node can tell. */
 import { readFileSync, statfsSync } from 'node:fs';
 import os from 'node:os';
-import type { DiskView } from '../../core/contract/views.js';
+import type { DiskView } from '../../core/contract/machines.js';
 
 export interface MachineSample {
   readonly hostname: string;

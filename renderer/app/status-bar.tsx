@@ -1,5 +1,6 @@
 /** The line at the bottom: what runs and waits, what is free, the controller's health, the runtime, notifications. */
-import type { HostStatus, MachineView } from '../../core/contract/views.js';
+import type { MachineView } from '../../core/contract/machines.js';
+import type { HostStatus } from '../../core/contract/views.js';
 import { Icon, type IconName } from '../components/icon.js';
 import { Meter } from '../components/meter.js';
 import { useCounts, useDesktop, useHostStatus } from '../state/desktop-context.js';

@@ -1,4 +1,5 @@
 /** The scheduler bench's standing load as rows of the database, and its machines as a backend sees them. */
+import { plainGpu } from '../../core/contract/gpus.js';
 import type { JobRequest, JobSpec } from '../../core/contract/job-request.js';
 import { Draft, ModelState } from '../../core/model/draft.js';
 import type { ChangeSet, UserBudget } from '../../core/model/entities.js';
@@ -23,6 +24,9 @@ export function observedMachines(): WorkerObservation[] {
       memoryBytes,
       gpuNote: null,
       gpus: gpus.map(({ uuid, index, variant }) => ({
+        ...plainGpu,
+        processes: [],
+        claimedBy: [],
         uuid,
         index,
         name: variant,
@@ -32,9 +36,6 @@ export function observedMachines(): WorkerObservation[] {
         memoryTotalBytes: 8e10,
         temperatureCelsius: 50,
         powerWatts: 100,
-        note: null,
-        heldBy: null,
-        busyByOthers: false,
       })),
       attributes,
       memoryAvailableBytes: memoryBytes,

@@ -80,7 +80,17 @@ export class BackendProbe implements BackendListener {
   }
 
   stop(uid: string, more: Partial<Extract<DesiredAttempt, { kind: 'stop' }>> = {}): void {
-    this.want({ kind: 'stop', uid, reason: 'cancelled', signal: 'SIGTERM', graceMs: 5000, ...more });
+    const [workerId, container] = ['here', false];
+    this.want({
+      kind: 'stop',
+      uid,
+      workerId,
+      container,
+      reason: 'cancelled',
+      signal: 'SIGTERM',
+      graceMs: 5000,
+      ...more,
+    });
   }
 
   reconcile(): void {

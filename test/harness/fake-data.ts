@@ -1,7 +1,9 @@
 /** Jobs, tasks, attempts and a machine that look like a lab's, from a seed: the same every time. */
 import { parseJobRequest, type JobRequest, type JobSpec } from '../../core/contract/job-request.js';
 import { isTerminalJobState, type JobState, type TaskState } from '../../core/contract/states.js';
-import type { Cause, JobSummary, MachineView, TaskView } from '../../core/contract/views.js';
+import { plainGpu } from '../../core/contract/gpus.js';
+import { localMachine, type MachineView } from '../../core/contract/machines.js';
+import type { Cause, JobSummary, TaskView } from '../../core/contract/views.js';
 
 /** mulberry32: small, seeded, good enough for looks. */
 export function seededRandom(seed: number): () => number {
@@ -270,6 +272,8 @@ export function fakeTasks(row: JobSummary): TaskView[] {
 export function fakeMachine(nowMs: number, part: Partial<MachineView> = {}): MachineView {
   const gib = 1024 ** 3;
   return {
+    ...localMachine,
+    taints: [],
     id: 'ws-1',
     hostname: 'ws-1',
     state: 'HEALTHY',
@@ -287,6 +291,9 @@ export function fakeMachine(nowMs: number, part: Partial<MachineView> = {}): Mac
       { mountPoint: '/data', purpose: 'working folders', totalBytes: 7300 * gib, freeBytes: 310 * gib },
     ],
     gpus: [0, 1, 2, 3].map((index) => ({
+      ...plainGpu,
+      processes: [],
+      claimedBy: [],
       uuid: `GPU-6a1f2c33-0000-4000-8000-00000000000${index}`,
       index,
       name: 'NVIDIA GeForce RTX 4090',
@@ -296,7 +303,6 @@ export function fakeMachine(nowMs: number, part: Partial<MachineView> = {}): Mac
       memoryTotalBytes: 24 * gib,
       temperatureCelsius: [71, 64, 36, 52][index] ?? 40,
       powerWatts: [388, 266, 22, 140][index] ?? 20,
-      note: null,
       heldBy: index < 2 ? fakeAttemptUid(`/${fakeUser}/eval-mmlu/0`, 0) : null,
       busyByOthers: index === 3,
     })),

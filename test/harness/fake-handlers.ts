@@ -7,6 +7,7 @@ import type { JobSummary, Overview } from '../../core/contract/views.js';
 import { fakeBandError, fakeBudgetOf, setFakeBudget } from './fake-budgets.js';
 import { fakeCauses, fakeSpec, fakeSummary, fakeUser } from './fake-data.js';
 import { changeFakeJob, fakeQueue } from './fake-queue.js';
+import { fakeMachineHandlers } from './fake-machines.js';
 import type { FakeHost } from './fake-host.js';
 
 const utf8 = new TextEncoder();
@@ -49,6 +50,7 @@ export function overviewOf(host: FakeHost): Overview {
 
 export function runMethod(host: FakeHost, method: MethodName, input: unknown): unknown {
   const handlers: { [M in MethodName]: (params: ParsedParams<M>) => MethodResult<M> } = {
+    ...fakeMachineHandlers(host),
     hello: () => host.status,
     status: () => host.status,
     'job.submit': (params) =>
@@ -169,7 +171,6 @@ export function runMethod(host: FakeHost, method: MethodName, input: unknown): u
         .slice(0, params.limit),
     }),
     'overview.get': () => overviewOf(host),
-    'machine.list': () => ({ machines: host.machines }),
     'budget.list': () => ({ me: fakeUser, mayManage: host.budgets.mayManage, budgets: host.budgets.rows }),
     'budget.get': (params) => fakeBudgetOf(host.budgets, params.user),
     'budget.set': (params) => {

@@ -19,14 +19,8 @@ import type {
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
 import { clientFrameSchema, type HostFrame } from '../../core/contract/protocol.js';
-import type {
-  Counts,
-  HostStatus,
-  InboxItem,
-  JobSummary,
-  MachineView,
-  TaskView,
-} from '../../core/contract/views.js';
+import type { MachineView } from '../../core/contract/machines.js';
+import type { Counts, HostStatus, InboxItem, JobSummary, TaskView } from '../../core/contract/views.js';
 import { fakeBudgets } from './fake-budgets.js';
 import { fakeChildren, fakeJobs, fakeMachine, fakeTasks, fakeUser } from './fake-data.js';
 import { fakeQueue, fakeQueueState } from './fake-queue.js';

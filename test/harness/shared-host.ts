@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { MethodResult } from '../../core/contract/api.js';
 import type { JobRequest } from '../../core/contract/job-request.js';
-import type { MachineView } from '../../core/contract/views.js';
+import type { MachineView } from '../../core/contract/machines.js';
 import type { TestClient } from './client.js';
 import { running, shell, stop, submit } from './host-jobs.js';
 import { makeHomeRoot, startHostProcess, type HostProcess } from './host-process.js';

@@ -1,6 +1,6 @@
 /** Samples this machine: about every two seconds while somebody looks, else rarely. */
 import os from 'node:os';
-import type { GpuView } from '../../../core/contract/views.js';
+import type { GpuView } from '../../../core/contract/gpus.js';
 import type { JobSpec } from '../../../core/contract/job-request.js';
 import { infeasibleFields } from '../../../core/scheduling/feasible.js';
 import type { WorkerObservation } from '../backend.js';

@@ -1,6 +1,7 @@
 /** `status`, `machine list` and `shutdown`: about the host itself. */
 import { RefusalError, refusal } from '../../../core/contract/errors.js';
-import type { HostStatus, MachineView } from '../../../core/contract/views.js';
+import type { MachineView } from '../../../core/contract/machines.js';
+import type { HostStatus } from '../../../core/contract/views.js';
 import { formatDuration } from '../../../core/formats/durations.js';
 import { formatSize } from '../../../core/formats/sizes.js';
 import type { Context } from '../context.js';

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Icon } from '../../components/icon.js';
 import { useToast } from '../../components/toasts.js';
 import { joinWords, parseCommandText } from '../../../core/contract/job-text.js';
-import type { MachineView } from '../../../core/contract/views.js';
+import type { MachineView } from '../../../core/contract/machines.js';
 import { asRefusal, useTopic } from '../../state/hooks.js';
 import { useDesktop } from '../../state/desktop-context.js';
 import { newJob as words } from '../../strings/new-job.js';

@@ -1,7 +1,8 @@
 /** One machine: how busy it is and what of it is free for jobs. */
 import type { ReactNode } from 'react';
 import { formatSize } from '../../../core/formats/sizes.js';
-import type { DiskView, GpuView, MachineView } from '../../../core/contract/views.js';
+import type { GpuView } from '../../../core/contract/gpus.js';
+import type { DiskView, MachineView } from '../../../core/contract/machines.js';
 import { Skeleton } from '../../components/feedback.js';
 import { Icon } from '../../components/icon.js';
 import { Meter } from '../../components/meter.js';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { plainGpu } from '../../../core/contract/gpus.js';
 import type { LaneItem } from '../../../core/contract/queue.js';
 import { barAt, laneRows, rowAt, rowPadding } from './lane-rows.js';
 import { historySince, moved, rangeOf, startWindow, ticksOf, zoomed } from './time-scale.js';
@@ -8,18 +9,13 @@ const nowMs = Date.UTC(2026, 0, 5, 12);
 const range = { startMs: nowMs - 60 * minute, endMs: nowMs + 30 * minute };
 
 const gpu = (index: number) => ({
+  ...plainGpu,
+  processes: [],
+  claimedBy: [],
   uuid: `GPU-${index}`,
   index,
   name: 'NVIDIA H100',
   variant: 'h100',
-  utilizationPercent: null,
-  memoryUsedBytes: null,
-  memoryTotalBytes: null,
-  temperatureCelsius: null,
-  powerWatts: null,
-  note: null,
-  heldBy: null,
-  busyByOthers: false,
 });
 const machines = [
   { id: 'ws-1', hostname: 'ws-1', gpus: [gpu(0), gpu(1)] },

@@ -1,6 +1,6 @@
 /** What runs where as rows of bars: one row a machine for work without a GPU, one a GPU, side by side what was there at once. */
 import type { LaneItem, QueueView } from '../../../core/contract/queue.js';
-import type { MachineView } from '../../../core/contract/views.js';
+import type { MachineView } from '../../../core/contract/machines.js';
 import { queue as words } from '../../strings/queue.js';
 import type { TimeRange } from './time-scale.js';
 

@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { GpuView } from '../../../../core/contract/views.js';
+import type { GpuView } from '../../../../core/contract/gpus.js';
 import { currentUmask, ownAncestry, type ProcessView } from '../../../machine/processes.js';
 import type { AttemptLaunch, AttemptObservation, DesiredAttempt, StopNotice } from '../../backend.js';
 import { AdoptedWatch, lookAt, readGroupsFile, type Found } from './adoption.js';
@@ -373,6 +373,8 @@ export class ProcessRuntime {
       this.stop(entry, {
         kind: 'stop',
         uid: entry.uid,
+        workerId: entry.launch?.workerId ?? '',
+        container: false,
         reason: 'superseded',
         signal: 'SIGTERM',
         graceMs: entry.launch?.spec.graceMs ?? strayGraceMs,

@@ -1,6 +1,6 @@
 /** What the launcher is told to start one attempt. */
 import path from 'node:path';
-import type { GpuView } from '../../../../core/contract/views.js';
+import type { GpuView } from '../../../../core/contract/gpus.js';
 import type { AttemptLaunch } from '../../backend.js';
 import { groupFolders, type GroupRoots } from './control-groups.js';
 import type { StartItem } from './launcher-protocol.js';

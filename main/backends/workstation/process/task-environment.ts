@@ -1,5 +1,5 @@
 /** The environment of a task: the user's own underneath, Iris' part and the job's on top. */
-import type { GpuView } from '../../../../core/contract/views.js';
+import type { GpuView } from '../../../../core/contract/gpus.js';
 import type { AttemptLaunch } from '../../backend.js';
 import { checkpointFile } from './checkpoints.js';
 

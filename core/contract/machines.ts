@@ -1,0 +1,182 @@
+/** Machines (workers) as the window and irisctl are shown them, and what can be asked of them. */
+import { z } from 'zod';
+import { gpuViewSchema } from './gpus.js';
+
+const timeMs = z.number().int();
+
+export const diskViewSchema = z.strictObject({
+  mountPoint: z.string(),
+  purpose: z.string(),
+  totalBytes: z.number(),
+  freeBytes: z.number(),
+});
+export type DiskView = z.infer<typeof diskViewSchema>;
+
+/** Whether new tasks are placed on it. DRAINING: tasks still run; DRAINED: none does any more. */
+export const schedulingStates = ['OPEN', 'CORDONED', 'DRAINING', 'DRAINED'] as const;
+
+/** CONNECTED; CONNECTING: trying; UNREACHABLE: it answered before; OFF: nothing answers at its address. */
+export const contactStates = ['CONNECTED', 'CONNECTING', 'UNREACHABLE', 'OFF'] as const;
+
+export const contactSchema = z.strictObject({
+  state: z.enum(contactStates),
+  /** Since when. */
+  sinceMs: timeMs,
+  lastContactMs: timeMs.nullable(),
+  /** What went wrong and what can be done; null while connected. */
+  message: z.string().nullable(),
+});
+export type Contact = z.infer<typeof contactSchema>;
+
+export const dockerStateSchema = z.strictObject({
+  /** UNKNOWN: not looked at yet. */
+  state: z.enum(['READY', 'ABSENT', 'FAILED', 'UNKNOWN']),
+  version: z.string().nullable(),
+  /** Whether containers can be given GPUs. */
+  gpus: z.boolean(),
+  /** What is wrong and what can be done; null when ready. */
+  message: z.string().nullable(),
+});
+export type DockerState = z.infer<typeof dockerStateSchema>;
+
+export const taintSchema = z.strictObject({ key: z.string().min(1).max(253), value: z.string().max(253) });
+
+/** One machine (worker): its capacity, what is free of it for jobs, and its load now. */
+export const machineViewSchema = z.strictObject({
+  id: z.string(),
+  hostname: z.string(),
+  state: z.enum(['HEALTHY', 'DEGRADED', 'DEAD']),
+  platform: z.string(),
+  cpuModel: z.string(),
+  cpuCount: z.number().int(),
+  cpuMillicoresTotal: z.number().int(),
+  cpuMillicoresFree: z.number().int(),
+  cpuBusyPercent: z.number().nullable(),
+  memoryTotalBytes: z.number(),
+  memoryAvailableBytes: z.number(),
+  /** Not promised to tasks. */
+  memoryFreeForJobsBytes: z.number(),
+  disks: z.array(diskViewSchema),
+  gpus: z.array(gpuViewSchema),
+  /** Why there are no GPUs, or what is wrong with reading them; null when all is well. */
+  gpuNote: z.string().nullable(),
+  attributes: z.record(z.string(), z.union([z.string(), z.number()])),
+  runningTasks: z.number().int(),
+  sampledAtMs: timeMs,
+  /** `ssh://[user@]host[:port]`; null: the machine the controller runs on. */
+  address: z.string().nullable(),
+  contact: contactSchema,
+  scheduling: z.enum(schedulingStates),
+  /** Of one that is drained: when its tasks are requeued, null: they run to their end. */
+  drainDeadlineMs: timeMs.nullable(),
+  docker: dockerStateSchema,
+  /** Set by hand; only jobs that tolerate them are placed. */
+  taints: z.array(taintSchema),
+  /** How far its clock is ahead of the controller's; null: not measured. */
+  clockSkewMs: z.number().nullable(),
+  /** Hardware address it can be woken by; null: not known. */
+  wakeAddress: z.string().nullable(),
+});
+export type MachineView = z.infer<typeof machineViewSchema>;
+
+/** The state of the machine a controller runs on itself. */
+export const localMachine = {
+  address: null,
+  contact: { state: 'CONNECTED', sinceMs: 0, lastContactMs: null, message: null },
+  scheduling: 'OPEN',
+  drainDeadlineMs: null,
+  docker: { state: 'UNKNOWN', version: null, gpus: false, message: null },
+  clockSkewMs: 0,
+  wakeAddress: null,
+} as const satisfies Partial<MachineView>;
+
+/** A name people type and jobs name; becomes the worker's id. */
+export const machineName = z
+  .string({ error: 'a name of letters, digits, - and .' })
+  .regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/i, {
+    error: 'a name of letters, digits, - and ., at most 63, that begins and ends with a letter or digit',
+  });
+
+const addressExpected = 'an address such as ssh://ws-2, ssh://ann@ws-2.lab:2222 or an alias of ~/.ssh/config';
+export const sshAddress = z
+  .string({ error: addressExpected })
+  .trim()
+  .max(300, { error: addressExpected })
+  .regex(
+    /^(ssh:\/\/)?([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9a-f:.]+\])(:\d{1,5})?$/i,
+    {
+      error: addressExpected,
+    },
+  );
+
+/** One step of looking at a machine before it is added. */
+export const machineCheckSchema = z.strictObject({
+  step: z.enum(['reach', 'host-key', 'login', 'shell', 'attempts-folder', 'docker', 'gpus', 'disk', 'clock']),
+  outcome: z.enum(['OK', 'WARNING', 'FAILED', 'SKIPPED']),
+  /** What was found, one sentence. */
+  message: z.string(),
+  /** What to do about it; null when there is nothing to do. */
+  advice: z.string().nullable(),
+  /** Of `host-key`: `SHA256:...` to compare and accept. */
+  fingerprint: z.string().nullable(),
+});
+export type MachineCheck = z.infer<typeof machineCheckSchema>;
+
+/** What can be changed of a machine; each is written with an audit row. */
+export const machineChangeSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('cordon') }),
+  z.strictObject({ kind: z.literal('uncordon') }),
+  /** `deadlineMs` from now: tasks that run then are requeued; null: all run to their end. */
+  z.strictObject({ kind: z.literal('drain'), deadlineMs: z.number().int().min(0).nullable() }),
+  /** Null removes. */
+  z.strictObject({
+    kind: z.literal('attributes'),
+    attributes: z.record(z.string().min(1).max(253), z.union([z.string().max(253), z.number()]).nullable()),
+  }),
+  z.strictObject({ kind: z.literal('taints'), taints: z.array(taintSchema).max(50) }),
+  z.strictObject({ kind: z.literal('wake-address'), wakeAddress: z.string().max(17).nullable() }),
+  /** A card that is kept from jobs is given to them again. */
+  z.strictObject({ kind: z.literal('release-gpu'), uuid: z.string().min(1).max(255) }),
+]);
+export type MachineChange = z.infer<typeof machineChangeSchema>;
+
+/** One figure over time: `values` beside `timesMs`, null where there was none. */
+export const historySeriesSchema = z.strictObject({
+  /** `cpu-percent`, `memory-bytes`, `gpu-percent:UUID`, `gpu-memory-bytes:UUID`, `gpu-watts:UUID`, `gpu-celsius:UUID`. */
+  key: z.string(),
+  values: z.array(z.number().nullable()),
+});
+export const historySchema = z.strictObject({
+  stepMs: z.number().int(),
+  timesMs: z.array(timeMs),
+  series: z.array(historySeriesSchema),
+});
+export type History = z.infer<typeof historySchema>;
+
+export const imageViewSchema = z.strictObject({
+  machineId: z.string(),
+  /** `sha256:...` */
+  id: z.string(),
+  /** Its names, such as `pytorch/pytorch:2.9`; empty when it has none. */
+  names: z.array(z.string()),
+  sizeBytes: z.number(),
+  createdAtMs: timeMs,
+  /** Containers of ours that use it. */
+  inUse: z.number().int(),
+});
+export type ImageView = z.infer<typeof imageViewSchema>;
+
+/** A fetch of an image: its layers together. */
+export const imagePullSchema = z.strictObject({
+  machineId: z.string(),
+  image: z.string(),
+  state: z.enum(['PULLING', 'DONE', 'FAILED', 'CANCELLED']),
+  /** Null while not known. */
+  totalBytes: z.number().nullable(),
+  doneBytes: z.number(),
+  layers: z.number().int(),
+  layersDone: z.number().int(),
+  message: z.string().nullable(),
+  startedAtMs: timeMs,
+});
+export type ImagePull = z.infer<typeof imagePullSchema>;
