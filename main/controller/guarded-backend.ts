@@ -5,11 +5,13 @@
  */
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
+import type { History } from '../../core/contract/machines.js';
 import type {
   Backend,
   BackendDescription,
   BackendListener,
   DesiredAttempt,
+  ImageControl,
   LogMark,
   LogRange,
   WorkerObservation,
@@ -169,6 +171,19 @@ export class GuardedBackend implements Backend {
 
   watchWorkers(on: boolean): void {
     this.call('watchWorkers', undefined, () => this.inner.watchWorkers(on));
+  }
+
+  images(workerId: string): ImageControl | null {
+    return this.call('images', null, () => this.inner.images?.(workerId) ?? null);
+  }
+
+  history(workerId: string, sinceMs: number): History {
+    const none: History = { stepMs: 2000, timesMs: [], series: [] };
+    return this.call('history', none, () => this.inner.history?.(workerId, sinceMs) ?? none);
+  }
+
+  releaseGpu(workerId: string, uuid: string): boolean {
+    return this.call('releaseGpu', false, () => this.inner.releaseGpu?.(workerId, uuid) ?? false);
   }
 
   async close(): Promise<void> {
