@@ -11,6 +11,7 @@ import type {
   ChangeSet,
   InboxEntry,
   Job,
+  Machine,
   Task,
   UserBudget,
 } from './entities.js';
@@ -40,6 +41,7 @@ export class Draft implements ModelView {
   private readonly usedByWorker = new Map<string, MutableUsed>();
   private readonly open = new Map<string, number>();
   private readonly budgetRows = new Map<string, UserBudget>();
+  private readonly machineRows = new Map<string, Machine | null>();
   private readonly auditRows: AuditEntry[] = [];
   private readonly inboxRows: InboxEntry[] = [];
   private readonly receiptRows = new Map<string, { readonly atMs: number; readonly answer: unknown }>();
@@ -133,6 +135,16 @@ export class Draft implements ModelView {
     yield* this.budgetRows.values();
   }
 
+  machine(id: string): Machine | undefined {
+    const made = this.machineRows.get(id);
+    return made === undefined ? this.base.machine(id) : (made ?? undefined);
+  }
+
+  *machines(): Generator<Machine> {
+    for (const row of this.base.machines()) if (!this.machineRows.has(row.id)) yield row;
+    for (const row of this.machineRows.values()) if (row !== null) yield row;
+  }
+
   receipt(requestId: string): unknown {
     const made = this.receiptRows.get(requestId);
     return made === undefined ? this.base.receipt(requestId) : made.answer;
@@ -200,6 +212,14 @@ export class Draft implements ModelView {
     this.budgetRows.set(row.user, row);
   }
 
+  putMachine(row: Machine): void {
+    this.machineRows.set(row.id, row);
+  }
+
+  removeMachine(id: string): void {
+    this.machineRows.set(id, null);
+  }
+
   audit(
     atMs: number,
     actor: string,
@@ -246,6 +266,7 @@ export class Draft implements ModelView {
       this.tasks.size === 0 &&
       this.attempts.size === 0 &&
       this.budgetRows.size === 0 &&
+      this.machineRows.size === 0 &&
       this.auditRows.length === 0 &&
       this.inboxRows.length === 0 &&
       this.receiptRows.size === 0 &&
@@ -265,6 +286,7 @@ export class Draft implements ModelView {
       tasks: [...this.tasks.values()],
       attempts: [...this.attempts.values()],
       budgets: [...this.budgetRows.values()],
+      machines: [...this.machineRows].map(([id, machine]) => ({ id, machine })),
       audit: this.auditRows,
       inbox: this.inboxRows,
       receipts: [...this.receiptRows].map(([requestId, { atMs, answer }]) => ({ requestId, atMs, answer })),

@@ -4,6 +4,7 @@
  */
 import type { UpperBand } from '../contract/budgets.js';
 import type { JobSpec } from '../contract/job-request.js';
+import type { MachineView } from '../contract/machines.js';
 import type { AttemptState, Band, JobState, TaskState } from '../contract/states.js';
 import type { Cause } from '../contract/views.js';
 
@@ -128,6 +129,24 @@ export interface UserBudget {
   readonly updatedAtMs: number;
 }
 
+/** What was set of a machine. The one the controller runs on has a row only once something of it was. */
+export interface Machine {
+  /** Its worker's id, the name people call it by; the key. */
+  readonly id: string;
+  /** `ssh://[user@]host[:port]`; null: the machine the controller runs on. */
+  readonly address: string | null;
+  /** The machine id that answered when it was added: whoever answers with another is another machine. */
+  readonly identity: string | null;
+  readonly scheduling: MachineView['scheduling'];
+  /** While DRAINING: when what runs is requeued; null: it runs to its end. */
+  readonly drainDeadlineMs: number | null;
+  readonly attributes: Readonly<Record<string, string | number>>;
+  readonly taints: MachineView['taints'];
+  readonly wakeAddress: string | null;
+  readonly addedAtMs: number;
+  readonly addedBy: string;
+}
+
 /** Who audit rows name for what nobody asked for. */
 export const controllerActor = 'controller';
 
@@ -136,7 +155,7 @@ export interface AuditEntry {
   readonly atMs: number;
   readonly actor: string;
   readonly action: AuditAction;
-  /** Path of the job, task or attempt, so that reads find it under its job; of a user's budget `/user`. */
+  /** Path of the job, task or attempt, so that reads find it under its job; of a user's budget `/user`, of a machine `machine/NAME`. */
   readonly entity: string;
   readonly detail: Readonly<Record<string, unknown>>;
 }
@@ -163,6 +182,8 @@ export type AuditAction =
   | 'attempt_adopted'
   | 'worker_registered'
   | 'worker_changed'
+  | 'worker_drained'
+  | 'worker_removed'
   | 'budget_set'
   | 'host_started'
   | 'host_stopped'
@@ -184,6 +205,8 @@ export interface ChangeSet {
   readonly tasks: readonly Task[];
   readonly attempts: readonly Attempt[];
   readonly budgets: readonly UserBudget[];
+  /** Null: it was removed. */
+  readonly machines: readonly { readonly id: string; readonly machine: Machine | null }[];
   readonly audit: readonly AuditEntry[];
   readonly inbox: readonly InboxEntry[];
   /** Answers to commands by client-made request id, for repeats. */

@@ -6,7 +6,7 @@ import { isTerminalJobState, isTerminalTaskState } from '../contract/states.js';
 import type { Cause } from '../contract/views.js';
 import { addUse, copyUsed, holdsCapacity, removeUse, type MutableUsed } from './capacity.js';
 import { DeadlineIndex } from './deadline-index.js';
-import type { Attempt, ChangeSet, Job, Task, UserBudget } from './entities.js';
+import type { Attempt, ChangeSet, Job, Machine, Task, UserBudget } from './entities.js';
 import { nameKey } from './names.js';
 import { activeCount, countTask, emptyTally, newTally, type JobTally, type MutableTally } from './tally.js';
 import {
@@ -40,6 +40,7 @@ export class ModelState implements ModelView {
   private readonly jobsByName = new Map<string, string[]>();
   private readonly open = new Map<string, number>();
   private readonly budgetRows = new Map<string, UserBudget>();
+  private readonly machineRows = new Map<string, Machine>();
   private readonly receipts = new Map<string, unknown>();
   private readonly metaValues = new Map<string, number>();
   private readonly jobDeadlines = new DeadlineIndex();
@@ -113,6 +114,14 @@ export class ModelState implements ModelView {
     return this.budgetRows.values();
   }
 
+  machine(id: string): Machine | undefined {
+    return this.machineRows.get(id);
+  }
+
+  machines(): Iterable<Machine> {
+    return this.machineRows.values();
+  }
+
   receipt(requestId: string): unknown {
     return this.receipts.get(requestId) ?? this.cold.receipt(requestId);
   }
@@ -129,7 +138,12 @@ export class ModelState implements ModelView {
   nextDeadlineMs(): number | null {
     const job = this.jobDeadlines.earliestMs();
     const attempt = this.attemptDeadlines.earliestMs();
-    return job === null || attempt === null ? (job ?? attempt) : Math.min(job, attempt);
+    const known = [job, attempt, ...this.drainDeadlines()].filter((ms) => ms !== null);
+    return known.length === 0 ? null : Math.min(...known);
+  }
+
+  private drainDeadlines(): (number | null)[] {
+    return [...this.machineRows.values()].map((row) => row.drainDeadlineMs);
   }
 
   /** Ids of the jobs in memory. */
@@ -205,6 +219,10 @@ export class ModelState implements ModelView {
     for (const attempt of change.attempts) this.putAttempt(attempt);
     for (const id of touchedJobs) this.refreshJobDeadline(id);
     for (const row of change.budgets) this.budgetRows.set(row.user, row);
+    for (const { id, machine } of change.machines) {
+      if (machine === null) this.machineRows.delete(id);
+      else this.machineRows.set(id, machine);
+    }
     for (const { requestId, answer } of change.receipts) this.receipts.set(requestId, answer);
     for (const requestId of this.receipts.keys()) {
       if (this.receipts.size <= maxReceipts) break;

@@ -1,5 +1,5 @@
 /** What transitions read: rows and the counts kept of them. `ModelState` holds them in memory, `Draft` lays changes over it. */
-import type { Attempt, Job, Task, UserBudget } from './entities.js';
+import type { Attempt, Job, Machine, Task, UserBudget } from './entities.js';
 import type { JobTally } from './tally.js';
 
 /** Keys of `meta`. */
@@ -58,6 +58,10 @@ export interface ModelView {
   budget(user: string): UserBudget | undefined;
   /** Every row there is, in no order. */
   budgets(): Iterable<UserBudget>;
+  /** What was set of the machine; undefined: nothing. */
+  machine(id: string): Machine | undefined;
+  /** Every row there is, in no order. */
+  machines(): Iterable<Machine>;
   /** The answer given to that request before; undefined when it is new. */
   receipt(requestId: string): unknown;
   meta(key: string): number | undefined;

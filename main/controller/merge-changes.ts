@@ -6,6 +6,7 @@ export const noChanges: ChangeSet = {
   tasks: [],
   attempts: [],
   budgets: [],
+  machines: [],
   audit: [],
   inbox: [],
   receipts: [],
@@ -18,6 +19,7 @@ export function mergeChanges(first: ChangeSet, second: ChangeSet): ChangeSet {
     tasks: lastOf(first.tasks, second.tasks, (task) => task.id),
     attempts: lastOf(first.attempts, second.attempts, (attempt) => attempt.uid),
     budgets: lastOf(first.budgets, second.budgets, (budget) => budget.user),
+    machines: lastOf(first.machines, second.machines, (machine) => machine.id),
     audit: [...first.audit, ...second.audit],
     inbox: [...first.inbox, ...second.inbox],
     receipts: [...first.receipts, ...second.receipts],
@@ -44,6 +46,7 @@ export function isEmpty(changes: ChangeSet): boolean {
     changes.tasks.length === 0 &&
     changes.attempts.length === 0 &&
     changes.budgets.length === 0 &&
+    changes.machines.length === 0 &&
     changes.audit.length === 0 &&
     changes.inbox.length === 0 &&
     changes.receipts.length === 0 &&

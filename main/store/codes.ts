@@ -9,7 +9,8 @@ import {
   type TaskState,
 } from '../../core/contract/states.js';
 import { upperBandSchema, type UpperBand } from '../../core/contract/budgets.js';
-import type { TaskClaim } from '../../core/model/entities.js';
+import { schedulingStates, taintSchema } from '../../core/contract/machines.js';
+import type { Machine, TaskClaim } from '../../core/model/entities.js';
 import { causeSchema, type Cause } from '../../core/contract/views.js';
 
 export const stateNumbers = {
@@ -108,6 +109,19 @@ const claimSchema = z.strictObject({
 export function claimOf(text: string): TaskClaim {
   const known = claimSchema.safeParse(JSON.parse(text));
   if (!known.success) throw unknownValue('the place a task waits for', text, 'a worker, devices and a band');
+  return known.data;
+}
+
+export function schedulingOf(text: string): Machine['scheduling'] {
+  const known = schedulingStates.find((state) => state === text);
+  if (known === undefined)
+    throw unknownValue("a machine's scheduling", text, `one of ${schedulingStates.join(', ')}`);
+  return known;
+}
+
+export function taintsOf(text: string): Machine['taints'] {
+  const known = taintSchema.array().safeParse(JSON.parse(text));
+  if (!known.success) throw unknownValue('taints', text, 'a list of keys and values');
   return known.data;
 }
 

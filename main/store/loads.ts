@@ -8,10 +8,12 @@ import {
   attemptOf,
   budgetOf,
   jobOf,
+  machineOf,
   taskOf,
   type AttemptRow,
   type BudgetRow,
   type JobRow,
+  type MachineRow,
   type TaskRow,
 } from './rows.js';
 import type { LiveState, Receipt, TreeState } from './types.js';
@@ -78,6 +80,7 @@ export function createLoader(connection: Connection): Loader {
     'SELECT request_id, at_ms, answer FROM receipts WHERE request_id = ?',
   );
   const budgets = connection.prepare<BudgetRow>('load budgets', 'SELECT * FROM user_budgets');
+  const machines = connection.prepare<MachineRow>('load machines', 'SELECT * FROM machines ORDER BY id');
   const meta = connection.prepare<{ key: string; value: number }>('load meta', 'SELECT key, value FROM meta');
   const job = connection.prepare<{ state: number; root_id: string }>(
     'find job',
@@ -107,6 +110,7 @@ export function createLoader(connection: Connection): Loader {
       connection.read('Loading the live jobs', () => ({
         ...treeState(liveTrees),
         budgets: budgets.all().map(budgetOf),
+        machines: machines.all().map((row) => ({ id: row.id, machine: machineOf(row) })),
         receipts: receipts.all(nowMs - receiptAgeMs).map(receiptOf),
         meta: Object.fromEntries(meta.all().map((row) => [row.key, row.value])),
         counts: count(nowMs),

@@ -2,7 +2,7 @@
 import { laterSpecFields, type JobSpec } from '../../core/contract/job-request.js';
 import { chargedIdentity } from '../../core/budget/spend.js';
 import type { LaneItem } from '../../core/contract/queue.js';
-import type { Attempt, Job, Task, UserBudget } from '../../core/model/entities.js';
+import type { Attempt, Job, Machine, Task, UserBudget } from '../../core/model/entities.js';
 import type { SummaryHead } from '../../core/model/summary.js';
 import {
   allowedBandsOf,
@@ -11,6 +11,8 @@ import {
   causeOf,
   claimOf,
   jobStateOf,
+  schedulingOf,
+  taintsOf,
   taskStateOf,
   warningsOf,
 } from './codes.js';
@@ -223,6 +225,34 @@ export function budgetOf(row: BudgetRow): UserBudget {
     maxBand: bandOf(row.max_band),
     allow: row.allowed_bands === null ? [] : allowedBandsOf(row.allowed_bands),
     updatedAtMs: row.updated_at_ms,
+  };
+}
+
+export interface MachineRow {
+  readonly id: string;
+  readonly address: string | null;
+  readonly identity: string | null;
+  readonly scheduling: string;
+  readonly drain_deadline_ms: number | null;
+  readonly attributes: string | null;
+  readonly taints: string | null;
+  readonly wake_address: string | null;
+  readonly added_at_ms: number;
+  readonly added_by: string;
+}
+
+export function machineOf(row: MachineRow): Machine {
+  return {
+    id: row.id,
+    address: row.address,
+    identity: row.identity,
+    scheduling: schedulingOf(row.scheduling),
+    drainDeadlineMs: row.drain_deadline_ms,
+    attributes: row.attributes === null ? {} : (JSON.parse(row.attributes) as Machine['attributes']),
+    taints: row.taints === null ? [] : taintsOf(row.taints),
+    wakeAddress: row.wake_address,
+    addedAtMs: row.added_at_ms,
+    addedBy: row.added_by,
   };
 }
 

@@ -47,6 +47,7 @@ export interface TreeState {
 export interface LiveState extends TreeState {
   /** Every row there is. */
   readonly budgets: readonly UserBudget[];
+  readonly machines: ChangeSet['machines'];
   /** Of the last hour. */
   readonly receipts: readonly Receipt[];
   readonly meta: Readonly<Record<string, number>>;

@@ -4,7 +4,7 @@
  * identity, place in its tree, name, submission, task count and specification; a task's submission and insertion number; what an
  * attempt was allotted.
  */
-import type { Attempt, ChangeSet, Job, Task } from '../../core/model/entities.js';
+import type { Attempt, ChangeSet, Job, Machine, Task } from '../../core/model/entities.js';
 import { commandLineOf } from '../../core/model/summary.js';
 import { bandNumber, stateNumbers } from './codes.js';
 import type { Connection } from './connection.js';
@@ -61,6 +61,15 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
      ON CONFLICT(user_id) DO UPDATE SET budget_limit = excluded.budget_limit, max_band = excluded.max_band,
        allowed_bands = excluded.allowed_bands, updated_at_ms = excluded.updated_at_ms`,
   );
+  const machineSet = connection.prepare(
+    'set machine',
+    `INSERT INTO machines(id, address, identity, scheduling, drain_deadline_ms, attributes, taints, wake_address, added_at_ms, added_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT(id) DO UPDATE SET address = excluded.address, identity = excluded.identity, scheduling = excluded.scheduling,
+       drain_deadline_ms = excluded.drain_deadline_ms, attributes = excluded.attributes, taints = excluded.taints,
+       wake_address = excluded.wake_address, added_at_ms = excluded.added_at_ms, added_by = excluded.added_by`,
+  );
+  const machineDelete = connection.prepare('delete machine', 'DELETE FROM machines WHERE id = ?');
   const auditInsert = connection.prepare(
     'insert audit',
     'INSERT INTO audit(at_ms, actor, action, entity, detail) VALUES (?, ?, ?, ?, ?)',
@@ -192,6 +201,21 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
     if (!(likelyNew ? insert() || update() : update() || insert())) throw notWritten('attempt', attempt.uid);
   }
 
+  function writeMachine(machine: Machine): void {
+    machineSet.run(
+      machine.id,
+      machine.address,
+      machine.identity,
+      machine.scheduling,
+      machine.drainDeadlineMs,
+      recordText(machine.attributes),
+      machine.taints.length === 0 ? null : JSON.stringify(machine.taints),
+      machine.wakeAddress,
+      machine.addedAtMs,
+      machine.addedBy,
+    );
+  }
+
   return (changes) => {
     // An idle round opens no transaction.
     if (isEmpty(changes)) return { inboxIds: [] };
@@ -204,6 +228,10 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
         const stored = limit === 'default' ? null : limit === 'unlimited' ? 0 : limit;
         const rights = allow.length === 0 ? null : JSON.stringify(allow);
         budgetSet.run(user, stored, bandNumber(maxBand), rights, updatedAtMs);
+      }
+      for (const { id, machine } of changes.machines) {
+        if (machine === null) machineDelete.run(id);
+        else writeMachine(machine);
       }
       for (const entry of changes.audit) {
         auditInsert.run(entry.atMs, entry.actor, entry.action, entry.entity, recordText(entry.detail));
@@ -237,6 +265,7 @@ function isEmpty(changes: ChangeSet): boolean {
     changes.tasks,
     changes.attempts,
     changes.budgets,
+    changes.machines,
     changes.audit,
     changes.inbox,
     changes.receipts,

@@ -3,6 +3,7 @@ import { initial } from './001-initial.js';
 import { attemptWarnings } from './002-attempt-warnings.js';
 import { userBudgets } from './003-user-budgets.js';
 import { scheduling } from './004-scheduling.js';
+import { machines } from './005-machines.js';
 import type { Migration } from './migration.js';
 
-export const migrations: readonly Migration[] = [initial, attemptWarnings, userBudgets, scheduling];
+export const migrations: readonly Migration[] = [initial, attemptWarnings, userBudgets, scheduling, machines];
