@@ -1,7 +1,8 @@
 /** The graphics cards of this machine, through nvidia-smi. */
 import { spawn } from 'node:child_process';
 import { plainGpu, type GpuView } from '../../core/contract/gpus.js';
-import { parseNvidiaSmi, type NvidiaCard } from '../../core/formats/nvidia-smi.js';
+import type { NvidiaCard } from '../../core/formats/nvidia-smi/card.js';
+import { parseNvidiaSmi } from '../../core/formats/nvidia-smi/xml.js';
 
 /** A process that computes on a card; what only draws the desktop is none. */
 export interface GpuProcess {

@@ -1,9 +1,10 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseNvidiaSmi, type NvidiaCard } from './nvidia-smi.js';
+import type { NvidiaCard } from './card.js';
+import { parseNvidiaSmi } from './xml.js';
 
-const folder = path.resolve(import.meta.dirname, '../../test/fixtures/nvidia-smi');
+const folder = path.resolve(import.meta.dirname, '../../../test/fixtures/nvidia-smi');
 const MiB = 1024 * 1024;
 
 function cards(file: string): readonly NvidiaCard[] {
@@ -43,10 +44,18 @@ describe('captures of real machines', () => {
       temperatureCelsius: 27,
       powerWatts: 67.03,
     });
-    expect(card.note).toBe('divided into MIG slices; unknown: utilization N/A');
+    expect(card.note).toBe('unknown: utilization N/A');
+    expect(card.slices.map(({ gpuInstanceId }) => gpuInstanceId)).toEqual([3, 4, 5, 6]);
+    for (const slice of card.slices)
+      expect(slice).toMatchObject({
+        computeInstanceId: 0,
+        memoryTotalBytes: 19968 * MiB,
+        memoryUsedBytes: 12 * MiB,
+        eccUncorrected: 0,
+      });
   });
 
-  test('a process that draws holds 22 MiB of an otherwise idle card', () => {
+  test('a process that draws on a card without a screen uses it, 22 MiB of it, however idle it is', () => {
     const card = only('a10g-compute-process.xml');
     expect(card).toMatchObject({
       utilizationPercent: 0,
@@ -54,7 +63,16 @@ describe('captures of real machines', () => {
       powerWatts: 25.58,
       note: null,
     });
-    expect(card.processes).toEqual([{ pid: 4001, type: 'G', name: '/opt/jobs/job-1', usedBytes: 22 * MiB }]);
+    expect(card.processes).toEqual([
+      {
+        pid: 4001,
+        type: 'G',
+        name: '/opt/jobs/job-1',
+        usedBytes: 22 * MiB,
+        computes: true,
+        gpuInstanceId: null,
+      },
+    ]);
   });
 
   test('an old short log: what is missing is unknown, the card is usable', () => {
@@ -102,6 +120,7 @@ describe('captures of real machines', () => {
   test('names of processes may hold anything', () => {
     const card = only('rtx-3080-wddm-long-process-names.xml');
     expect(card.processes.map(({ type }) => type)).toEqual(['G', 'G', 'G', 'G', 'G']);
+    expect(card.processes.some(({ computes }) => computes)).toBe(false);
     expect(card.processes[2]?.name).toContain('--type=gpu-process --crashpad-handler-pid=4099');
   });
 
@@ -114,13 +133,10 @@ describe('captures of real machines', () => {
 });
 
 describe('what is no document', () => {
-  test.each(['stdout-device-handle-unknown-error.txt', 'stdout-failed-to-initialize-nvml.txt'])(
-    '%s is its own reason',
-    (file) => {
-      const text = readFileSync(path.join(folder, file), 'utf8');
-      expect(parseNvidiaSmi(text)).toEqual({ ok: false, reason: text.trim() });
-    },
-  );
+  test('the words of the tool are the reason', () => {
+    const text = readFileSync(path.join(folder, 'stdout-device-handle-unknown-error.txt'), 'utf8');
+    expect(parseNvidiaSmi(text)).toEqual({ ok: false, reason: text.trim() });
+  });
   test('nothing at all', () => {
     expect(parseNvidiaSmi('')).toEqual({ ok: false, reason: 'nvidia-smi printed nothing' });
   });
@@ -130,6 +146,47 @@ describe('what is no document', () => {
     for (let length = 0; length < whole.length; length += 501) {
       expect(() => parseNvidiaSmi(whole.slice(0, length))).not.toThrow();
     }
+  });
+});
+
+describe('what else a card tells', () => {
+  test('limits, clocks, errors, and no trouble', () => {
+    expect(only('a10g-compute-process.xml')).toMatchObject({
+      powerLimitWatts: 300,
+      clockMhz: 210,
+      memoryClockMhz: 405,
+      eccUncorrected: 0,
+      trouble: null,
+    });
+    expect(only('rtx-3060-driver-570.xml')).toMatchObject({ powerLimitWatts: 170, eccUncorrected: null });
+    expect(only('rtx-4000-sff-ada-schema-v13.xml').processes.map(({ computes }) => computes)).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  test('a desktop that opened a card without a screen does not use it', () => {
+    const text = readFileSync(path.join(folder, 'a10g-compute-process.xml'), 'utf8');
+    const reading = parseNvidiaSmi(text.replace('/opt/jobs/job-1', '/usr/lib/xorg/Xorg'));
+    expect(reading.ok && reading.cards[0]?.processes[0]?.computes).toBe(false);
+  });
+
+  test('rows that wait to be replaced, and rows that cannot be', () => {
+    const text = readFileSync(path.join(folder, 'a10g-compute-process.xml'), 'utf8');
+    const trouble = (name: string) => {
+      const reading = parseNvidiaSmi(text.replace(`<${name}>No<`, `<${name}>Yes<`));
+      return reading.ok ? reading.cards[0]?.trouble : undefined;
+    };
+    expect(trouble('remapped_row_pending')).toContain('restart the machine');
+    expect(trouble('remapped_row_failure')).toContain('replaced');
+  });
+
+  test('without a UUID a card is named by its place on the bus', () => {
+    const text = readFileSync(path.join(folder, 'gtx-1070-ti-short-old-schema.xml'), 'utf8');
+    const reading = parseNvidiaSmi(text.replace(/<uuid>.*<\/uuid>/, ''));
+    expect(reading.ok && reading.cards[0]?.uuid).toBe('00000000:01:00.0');
   });
 });
 
