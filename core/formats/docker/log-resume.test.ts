@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { LogStream } from './log-frames.js';
+import { logStart, readStamped, ResumeFilter, sinceOf, type ResumePoint } from './log-resume.js';
+
+interface Message {
+  readonly stream: LogStream;
+  readonly stamp: string;
+  readonly text: string;
+}
+
+const stamp = (nanos: number, second = 10): string =>
+  `2026-11-29T10:00:${String(second).padStart(2, '0')}.${String(nanos).padStart(9, '0')}Z`;
+
+/** What a break after so many messages and a new start give in all. `from`: as the Engine filters by its `since`. */
+function copied(log: readonly Message[], breaks: readonly number[]): string[] {
+  let point: ResumePoint = logStart;
+  const taken: string[] = [];
+  for (const most of [...breaks, Number.POSITIVE_INFINITY]) {
+    const filter = new ResumeFilter(point);
+    const since = sinceOf(point);
+    const floor = since === null ? '' : new Date(Number(since) * 1000).toISOString();
+    let read = 0;
+    for (const message of log.filter((one) => one.stamp >= floor)) {
+      if (read >= most) break;
+      read += 1;
+      if (filter.isNew(message)) taken.push(message.text);
+    }
+    point = filter.point();
+  }
+  return taken;
+}
+
+describe('the copy of a log after a break', () => {
+  const log: Message[] = Array.from({ length: 40 }, (_, index) => ({
+    stream: index % 3 === 0 ? 'err' : 'out',
+    // Four messages a stamp; those of one stream are stamped a little before what precedes them on the other.
+    stamp: stamp(1000 + Math.floor(index / 4) * 100 - (index % 3 === 0 ? 150 : 0)),
+    text: `line ${index}`,
+  }));
+
+  it('loses and doubles nothing, wherever it breaks', () => {
+    const whole = log.map(({ text }) => text);
+    for (let at = 0; at <= log.length; at += 1) {
+      for (let again = 0; again <= log.length; again += 7) expect(copied(log, [at, again])).toEqual(whole);
+    }
+  });
+
+  it('asks from a little before the earlier stream', () => {
+    const filter = new ResumeFilter(logStart);
+    expect(sinceOf(filter.point())).toBeNull();
+    filter.isNew({ stream: 'out', stamp: stamp(5, 30) });
+    filter.isNew({ stream: 'err', stamp: stamp(5, 20) });
+    expect(sinceOf(filter.point())).toBe(String(Date.UTC(2026, 10, 29, 10, 0, 18) / 1000));
+  });
+
+  it('counts from the start once the clock was set back', () => {
+    const back = [30, 31, 12, 13, 32].map((second) => ({
+      stream: 'out' as const,
+      stamp: stamp(0, second),
+      text: `at ${second}`,
+    }));
+    for (let at = 0; at <= back.length; at += 1) {
+      // A break before the clock went back cannot know of it yet; from the third message on it does.
+      if (at === 1 || at === 2) continue;
+      expect(copied(back, [at])).toEqual(back.map(({ text }) => text));
+    }
+    const filter = new ResumeFilter(logStart);
+    for (const message of back) filter.isNew(message);
+    expect(sinceOf(filter.point())).toBeNull();
+  });
+
+  it('takes the stamp off a message, and says when there is none', () => {
+    const data = Buffer.from(`${stamp(7)} hello\n`);
+    const read = readStamped({ stream: 'err', data });
+    expect([read?.stamp, Buffer.from(read?.data ?? []).toString()]).toEqual([stamp(7), 'hello\n']);
+    expect(readStamped({ stream: 'out', data: Buffer.from('2026-11-29 no stamp') })).toBeNull();
+  });
+});
