@@ -1,5 +1,6 @@
 /** Wishes about workers' attributes (iris-behaviour 3.7): text is trimmed and compared in lower case, a missing attribute fails. */
-import type { Constraint } from '../contract/job-request.js';
+import type { Constraint, JobSpec } from '../contract/job-request.js';
+import { machineAttribute } from '../model/machine-change.js';
 
 export type Attributes = Readonly<Record<string, string | number>>;
 
@@ -24,6 +25,47 @@ export function meetsConstraint(constraint: Constraint, attributes: Attributes):
     case 'LE':
       return ordered(constraint.op, number(found), number(first));
   }
+}
+
+/** Those of a job, with the machine it names as the last of them. */
+export function constraintsOf(spec: Pick<JobSpec, 'constraints' | 'machine'>): readonly Constraint[] {
+  if (spec.machine === null) return spec.constraints;
+  return [...spec.constraints, { key: machineAttribute, op: 'EQ', values: [spec.machine], mode: 'REQUIRED' }];
+}
+
+/** The machine that constraints name; null when they name none. */
+export function machineOf(constraints: readonly Constraint[]): string | null {
+  const only = constraints.find(
+    ({ key, op, mode }) => key === machineAttribute && op === 'EQ' && mode === 'REQUIRED',
+  );
+  return only === undefined ? null : String(only.values[0] ?? '');
+}
+
+export interface Taint {
+  readonly key: string;
+  readonly value: string;
+}
+
+/**
+ * A taint keeps off whoever does not speak of it: it is tolerated by a constraint, required or preferred, on its key that its value
+ * meets. To exclude a value (`!=`, not exists) is no toleration of others.
+ */
+export function tolerates(constraints: readonly Constraint[], { key, value }: Taint): boolean {
+  return constraints.some(
+    (constraint) =>
+      constraint.key === key &&
+      constraint.op !== 'NE' &&
+      constraint.op !== 'NOT_EXISTS' &&
+      meetsConstraint(constraint, { [key]: value }),
+  );
+}
+
+/** The first that is not tolerated; null when all are, or there are none. */
+export function untolerated(
+  constraints: readonly Constraint[],
+  taints: readonly Taint[] | undefined,
+): Taint | null {
+  return taints?.find((taint) => !tolerates(constraints, taint)) ?? null;
 }
 
 export function meetsRequired(constraints: readonly Constraint[], attributes: Attributes): boolean {

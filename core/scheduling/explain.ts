@@ -1,7 +1,8 @@
 /** Why a task was not placed: one sentence that names what was asked and what there is. */
 import type { Cause } from '../contract/views.js';
 import { formatSize } from '../formats/sizes.js';
-import { meetsRequired, meetsConstraint, showConstraint } from './constraints.js';
+import { closedCause, taintCause } from './closed.js';
+import { machineOf, meetsRequired, meetsConstraint, showConstraint, untolerated } from './constraints.js';
 import { describeCards, fitsTotals, formatCores, formatGpus, infeasibleFields } from './feasible.js';
 import { matchingCards, type FreeWorker, type Need, type SchedulingWorker } from './free.js';
 import type { JobSpec } from '../contract/job-request.js';
@@ -24,15 +25,20 @@ export function explain(
   workers: readonly SchedulingWorker[],
   free: readonly FreeWorker[],
 ): Cause {
-  const notReady = explainNoWorker(workers);
+  const notReady = closedCause(asked, workers) ?? explainNoWorker(workers);
   if (notReady !== null) return notReady;
   const allowed = workers.filter((worker) => meetsRequired(asked.constraints, worker.attributes));
   if (allowed.length === 0) return explainConstraints(asked, workers);
+  const tainted = taintCause(asked, allowed);
+  if (tainted !== null) return tainted;
   if (!allowed.some((worker) => fitsTotals(asked, worker))) {
     return { code: 'WAITS_NO_WORKER_FITS', message: explainTotals(asked, allowed) };
   }
   const candidates = free.filter(
-    ({ worker }) => meetsRequired(asked.constraints, worker.attributes) && fitsTotals(asked, worker),
+    ({ worker }) =>
+      meetsRequired(asked.constraints, worker.attributes) &&
+      untolerated(asked.constraints, worker.taints) === null &&
+      fitsTotals(asked, worker),
   );
   return { code: 'WAITS_FOR_CAPACITY', message: explainCapacity(asked, candidates) };
 }
@@ -80,6 +86,8 @@ function explainCapacity(asked: Asked, candidates: readonly FreeWorker[]): strin
   const sentence = (best ?? []).join(', ');
   // Free, but kept or promised.
   if (sentence === '') return `Waits for its turn: what is free on ${where} is kept for others.`;
+  const only = machineOf(asked.constraints);
+  if (only !== null) return `Waits for ${sentence}, only on ${only}.`;
   return `Waits for ${sentence}${candidates.length > 1 ? `, on ${where}` : ''}.`;
 }
 
@@ -117,7 +125,7 @@ export function explainGang(
   groups: readonly (readonly FreeWorker[])[],
   capacityOfEmptyGroup: (group: readonly FreeWorker[]) => number,
 ): Cause {
-  const notReady = explainNoWorker(workers);
+  const notReady = closedCause(asked, workers) ?? explainNoWorker(workers);
   if (notReady !== null) return notReady;
   if (groups.length === 0) {
     const message = `Asked for a gang grouped by ${asked.gangBy ?? ''}; no machine has that attribute.`;

@@ -13,7 +13,10 @@ export interface WorkerTotals {
   readonly gpuNote: string | null;
 }
 
-type Asked = Pick<JobSpec, 'cpuMillicores' | 'memoryBytes' | 'gpuCount' | 'gpuVariant'>;
+type Asked = Pick<JobSpec, 'cpuMillicores' | 'memoryBytes' | 'gpuCount' | 'gpuVariant'> & {
+  /** The machine it names; null or absent for any. */
+  readonly machine?: string | null;
+};
 
 export function formatCores(millicores: number): string {
   const cores = millicores / 1000;
@@ -40,8 +43,14 @@ function cardCount(worker: WorkerTotals, variant: string | null): number {
   return worker.gpus.filter((gpu) => variant === null || gpu.variant === variant).length;
 }
 
-/** True when an empty machine could hold one task. `asked` has its GPU model resolved. */
+/** What a machine that was never reached has, nobody knows. */
+function isUnknown(worker: WorkerTotals): boolean {
+  return worker.cpuMillicores === 0 && worker.memoryBytes === 0;
+}
+
+/** True when an empty machine could hold one task, as far as it is known. `asked` has its GPU model resolved. */
 export function fitsTotals(asked: Asked, worker: WorkerTotals): boolean {
+  if (isUnknown(worker)) return true;
   return (
     asked.cpuMillicores <= worker.cpuMillicores &&
     asked.memoryBytes <= worker.memoryBytes &&
@@ -58,19 +67,27 @@ export function isGpuAmbiguous(spec: Asked, workers: readonly WorkerTotals[]): b
  * What of a request no machine has: `value` as asked, `expected` what there is. Empty when one machine could hold a task, and while
  * no machine is known.
  */
-export function infeasibleFields(spec: Asked, workers: readonly WorkerTotals[]): FieldError[] {
-  if (workers.length === 0) return [];
+export function infeasibleFields(spec: Asked, all: readonly WorkerTotals[]): FieldError[] {
+  if (all.length === 0) return [];
+  const { machine = null } = spec;
+  const workers = machine === null ? all : all.filter(({ id }) => id.toLowerCase() === machine.toLowerCase());
+  if (workers.length === 0) {
+    const expected = `one of ${all.map(({ id }) => id).join(', ')}`;
+    return [{ field: 'machine', value: machine ?? '', expected }];
+  }
   const resolution = resolveGpuRequest(spec, variantsOf(workers));
   const asked: Asked =
     resolution.kind === 'resolved'
       ? { ...spec, gpuCount: resolution.count, gpuVariant: resolution.variant }
       : spec;
+  if (workers.some(isUnknown)) return [];
   if (resolution.kind === 'resolved' && workers.some((worker) => fitsTotals(asked, worker))) return [];
   const fields: FieldError[] = [];
   const cpu = Math.max(...workers.map((worker) => worker.cpuMillicores));
   const memory = Math.max(...workers.map((worker) => worker.memoryBytes));
   const cards = Math.max(...workers.map((worker) => cardCount(worker, asked.gpuVariant)));
-  const where = workers.length === 1 ? 'on this machine' : 'on the largest machine';
+  const where =
+    machine !== null ? `on ${machine}` : workers.length === 1 ? 'on this machine' : 'on the largest machine';
   if (asked.cpuMillicores > cpu) {
     fields.push({
       field: 'cpu',

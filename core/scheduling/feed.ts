@@ -10,6 +10,7 @@ import { holdsCapacity } from '../model/capacity.js';
 import type { Attempt, ChangeSet, Job, Task } from '../model/entities.js';
 import { waitsForJob, type ModelState } from '../model/state.js';
 import type { Cluster } from './cluster.js';
+import { constraintsOf } from './constraints.js';
 import type { SchedulingWorker } from './free.js';
 import type { Dependency, DependencyKind, HeldAttempt, QueuedJob, Reservation } from './inputs.js';
 
@@ -213,7 +214,7 @@ export class ClusterFeed {
       memoryBytes: spec.memoryBytes,
       gpuCount: spec.gpuCount,
       gpuVariant: spec.gpuVariant,
-      constraints: spec.constraints,
+      constraints: constraintsOf(spec),
       gangBy: spec.gangBy,
       limitMs: spec.timeoutMs,
       // Kept by the model, which measures it by a clock that nobody sets.

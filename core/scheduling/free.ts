@@ -1,7 +1,7 @@
 /** What is free on each worker while a round places tasks; the round's own working copy. */
 import type { JobSpec } from '../contract/job-request.js';
 import type { UsedCapacity } from '../model/view.js';
-import type { Attributes } from './constraints.js';
+import type { Attributes, Taint } from './constraints.js';
 import type { WorkerTotals } from './feasible.js';
 import type { GpuCard } from './gpu-models.js';
 
@@ -22,6 +22,10 @@ export interface SchedulingWorker extends WorkerTotals {
   readonly attributes: Attributes;
   /** Starts it makes at the same time; null or absent where that has no limit. */
   readonly buildSlots?: number | null;
+  /** Why it takes nothing new, as a clause (`ws-2 is cordoned`); null or absent where `healthy` says all there is to say. */
+  readonly closed?: string | null;
+  /** Only tasks that tolerate each of them are placed. */
+  readonly taints?: readonly Taint[];
 }
 
 export interface FreeWorker {

@@ -8,6 +8,7 @@ import type { Placed } from './decision.js';
 import type { Working } from './working.js';
 import { findGroup, findMachine } from './placement.js';
 import { compareJobs, type JobEntry } from './queue.js';
+import { isCandidate } from './shape.js';
 
 export interface ClaimPass {
   readonly cluster: Cluster;
@@ -46,9 +47,10 @@ function settle(pass: ClaimPass, entry: JobEntry, claims: readonly Claim[], band
   const { shape } = entry;
   const places = claims.map((claim) => {
     const worker = cluster.table.positions.get(claim.workerId) ?? -1;
-    const healthy = worker >= 0 && cluster.table.healthy[worker] === 1;
+    // It may take nothing new any more, or be kept for others.
+    const open = worker >= 0 && isCandidate(shape, worker);
     const devices = cluster.holdings.positionsOf(worker, claim.devices);
-    return { claim, worker, devices, stands: healthy && devices.length === claim.devices.length };
+    return { claim, worker, devices, stands: open && devices.length === claim.devices.length };
   });
   for (const { worker, devices } of places)
     if (worker >= 0) working.unclaim(shape, worker, devices, cluster.holdings);

@@ -1,6 +1,6 @@
 /** What tasks ask of a machine. Tasks of one shape share which machines could take them, kept while the machines stay the same. */
 import type { Constraint } from '../contract/job-request.js';
-import { meetsConstraint } from './constraints.js';
+import { meetsConstraint, untolerated } from './constraints.js';
 import { resolveGpuRequest } from './gpu-models.js';
 import type { QueuedJob } from './inputs.js';
 import type { WorkerTable } from './worker-table.js';
@@ -142,6 +142,7 @@ export class Shape {
       if (this.cpu > (table.cpu[worker] ?? 0) || this.memory > (table.memory[worker] ?? 0)) continue;
       if (this.gpus > (table.cards[this.row * table.count + worker] ?? 0)) continue;
       if (!required.every((passes) => passes(worker))) continue;
+      if (untolerated(this.constraints, table.workers[worker]?.taints) !== null) continue;
       set[worker >>> 5] = (set[worker >>> 5] ?? 0) | (1 << (worker & 31));
     }
     return set;

@@ -9,7 +9,7 @@ import type { Decision, WaitCode } from './decision.js';
 import { explain, explainGang } from './explain.js';
 import { freeWorkers, type FreeWorker, type Need } from './free.js';
 import { resolveGpuRequest } from './gpu-models.js';
-import { meetsRequired } from './constraints.js';
+import { constraintsOf, meetsRequired, untolerated } from './constraints.js';
 
 /** Waiting jobs whose reasons are looked at after each decision: those ahead. */
 const maxWatched = 100;
@@ -153,7 +153,7 @@ export class WaitCauses {
 
   private explainCapacity(job: Job): Cause {
     const { workers } = this.cluster.table;
-    const asked = { ...job.spec, ...this.needOf(job) };
+    const asked = { ...job.spec, ...this.needOf(job), constraints: constraintsOf(job.spec) };
     const free = this.freeNow();
     if (job.spec.gangBy === null) return explain(asked, workers, free);
     const groups = groupsOf(job, free);
@@ -192,9 +192,10 @@ export class WaitCauses {
 /** Machines that meet its constraints, by the attribute it names; `worker` is each machine by itself. */
 function groupsOf({ spec }: Job, free: readonly FreeWorker[]): FreeWorker[][] {
   const groups = new Map<string, FreeWorker[]>();
+  const constraints = constraintsOf(spec);
   for (const each of free) {
-    const { id, attributes } = each.worker;
-    if (!meetsRequired(spec.constraints, attributes)) continue;
+    const { id, attributes, taints } = each.worker;
+    if (!meetsRequired(constraints, attributes) || untolerated(constraints, taints) !== null) continue;
     const by = spec.gangBy ?? '';
     const value = by === 'worker' ? id : Object.hasOwn(attributes, by) ? attributes[by] : undefined;
     if (value === undefined) continue;

@@ -205,6 +205,11 @@ function sameDevices(left: SchedulingWorker, right: SchedulingWorker): boolean {
 }
 
 function sameOffer(left: SchedulingWorker, right: SchedulingWorker): boolean {
+  if (
+    left.taints !== right.taints &&
+    JSON.stringify(left.taints ?? []) !== JSON.stringify(right.taints ?? [])
+  )
+    return false;
   if (left.healthy !== right.healthy || left.cpuMillicores !== right.cpuMillicores) return false;
   if (left.memoryBytes !== right.memoryBytes) return false;
   if (left.attributes === right.attributes) return true;

@@ -3,6 +3,7 @@ import type { WaitReason } from '../../contract/explanation.js';
 import { isTerminalJobState } from '../../contract/states.js';
 import type { WaitCode } from '../decision.js';
 import { gateOf } from '../gates.js';
+import { machineOf } from '../constraints.js';
 import type { JobEntry } from '../queue.js';
 import { bandOf, positionReason } from './place-in-queue.js';
 import { roomReason, type ExplainContext } from './room-reason.js';
@@ -15,8 +16,11 @@ export function reasonsOf(context: ExplainContext, entry: JobEntry, index: numbe
   const main = reasonOf(context, entry, code);
   const demoted = demotedReason(entry);
   const reasons = [main];
+  const only = machineOf(entry.job.constraints);
   if (code === 'reserved') reasons.push(roomReason(context, entry));
   if (demoted !== null) reasons.push(demoted);
+  if (only !== null && main.kind !== 'backend')
+    reasons.push({ kind: 'backend', code: 'WAITS_FOR_CONSTRAINT', message: `Only on ${only}.` });
   if (code === 'capacity' || code === 'reserved' || code === 'pass-cap') {
     const position = positionReason(context, entry);
     if (position !== null) reasons.push(position);

@@ -2,7 +2,7 @@
 import type { Remedy, WaitReason } from '../../contract/explanation.js';
 import { formatSize } from '../../formats/sizes.js';
 import { timeText } from '../../formats/times.js';
-import { showConstraint } from '../constraints.js';
+import { showConstraint, untolerated } from '../constraints.js';
 import { formatCores, formatGpus } from '../feasible.js';
 import type { JobEntry } from '../queue.js';
 import { isCandidate, passing, Shape } from '../shape.js';
@@ -69,6 +69,7 @@ function smaller({ cluster, placed }: ExplainContext, { shape, job }: JobEntry):
     .map((constraint) => passing(table, constraint));
   for (let worker = 0; worker < table.count; worker += 1) {
     if (table.healthy[worker] !== 1 || !passes.every((pass) => pass(worker))) continue;
+    if (untolerated(job.constraints, table.workers[worker]?.taints) !== null) continue;
     const [cpu, memory] = [offers.cpu(worker), offers.memory(worker)];
     const cards = shape.gpus === 0 ? 0 : offers.cards(worker, shape.row);
     const [enoughCpu, enoughMemory] = [cpu >= shape.cpu, memory >= shape.memory];

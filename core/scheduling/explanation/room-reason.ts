@@ -2,6 +2,7 @@
 import type { WaitReason } from '../../contract/explanation.js';
 import type { Cluster } from '../cluster.js';
 import type { Decision, Placed } from '../decision.js';
+import { closedCause, taintCause } from '../closed.js';
 import { showConstraint } from '../constraints.js';
 import { describeCards } from '../feasible.js';
 import type { JobEntry } from '../queue.js';
@@ -24,6 +25,11 @@ export interface ExplainContext {
 export function roomReason(context: ExplainContext, entry: JobEntry): WaitReason {
   const { table } = context.cluster;
   entry.shape.refresh(table);
+  const closed = closedCause(
+    { ...needOf(entry, context.cluster), constraints: entry.job.constraints },
+    table.workers,
+  );
+  if (closed !== null) return { kind: 'backend', ...closed };
   if (!table.healthy.includes(1))
     return { kind: 'no-machine', workerIds: table.workers.map(({ id }) => id).slice(0, 20) };
   if (entry.shape.impossible) return impossibleReason(context, entry);
@@ -47,6 +53,11 @@ function impossibleReason({ cluster }: ExplainContext, entry: JobEntry): WaitRea
     });
     return { kind: 'constraint', constraints, machines: table.count, together: 0 };
   }
+  const tainted = taintCause(
+    entry.job,
+    allowed.flatMap((worker) => table.workers[worker] ?? []),
+  );
+  if (tainted !== null) return { kind: 'backend', ...tainted };
   const row = entry.shape.row * table.count;
   const most = (column: (worker: number) => number) => Math.max(0, ...allowed.map(column));
   const need = needOf(entry, cluster);
