@@ -8,7 +8,7 @@ import { fuseMountType, networkFileSystem } from './file-system.js';
 
 const fixture = (name: string) => path.resolve(import.meta.dirname, '../../test/fixtures/nvidia-smi', name);
 const nowMs = () => Date.now();
-const nobody = () => false;
+const nobody = () => null;
 
 test('a machine without the tool has no cards and says why', async () => {
   const reader = createGpuReader({ nowMs, command: 'no-such-nvidia-smi' });
@@ -27,7 +27,7 @@ test('a card is busy by others when a process that computes is not ours', async 
   });
   const [card] = (await reader.read(nobody)).gpus;
   expect(card).toMatchObject({ variant: 'rtx-4000-sff-ada', busyByOthers: true });
-  expect((await reader.read(() => true)).gpus[0]?.busyByOthers).toBe(false);
+  expect((await reader.read(() => 'a1')).gpus[0]?.busyByOthers).toBe(false);
 });
 
 test('processes that compute are told with their card, and who asks at once shares one call', async () => {

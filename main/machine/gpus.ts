@@ -1,8 +1,28 @@
-/** The graphics cards of this machine, through nvidia-smi. */
-import { spawn } from 'node:child_process';
-import { plainGpu, type GpuView } from '../../core/contract/gpus.js';
-import type { NvidiaCard } from '../../core/formats/nvidia-smi/card.js';
-import { parseNvidiaSmi } from '../../core/formats/nvidia-smi/xml.js';
+/**
+ * The graphics cards of this machine, through nvidia-smi: a look at everything now and then, and between looks one long-lived call
+ * that tells what moves. One card in trouble hides no other.
+ */
+import os from 'node:os';
+import type { GpuView } from '../../core/contract/gpus.js';
+import { bareCard, type NvidiaCard } from '../../core/formats/nvidia-smi/card.js';
+import { parseCardsList, type ListedCard } from '../../core/formats/nvidia-smi/cards-list.js';
+import {
+  cardColumns,
+  cardsOfQuery,
+  parseComputeApps,
+  processColumns,
+  type NvidiaSample,
+} from '../../core/formats/nvidia-smi/csv.js';
+import { lostCardOf } from '../../core/formats/nvidia-smi/failures.js';
+import { readNvidiaSmi } from '../../core/formats/nvidia-smi/read.js';
+import { parseTopology, type CardTopology } from '../../core/formats/nvidia-smi/topology.js';
+import { GpuHealth } from './gpu-health.js';
+import { GpuLoop } from './gpu-loop.js';
+import { measuredNow, viewsOf } from './gpu-views.js';
+import { KernelLog } from './kernel-log.js';
+import { NvidiaTool } from './nvidia-tool.js';
+import { createProcessView } from './processes.js';
+import { userOfProcess } from './users.js';
 
 /** A process that computes on a card; what only draws the desktop is none. */
 export interface GpuProcess {
@@ -20,144 +40,349 @@ export interface GpuReading {
   readonly note: string | null;
 }
 
+export type AttemptOf = (pid: number) => string | null;
+
 export interface GpuReader {
-  /** Answers within the time limit whatever the tool does; never rejects. */
-  read(isOwn: (pid: number) => boolean): Promise<GpuReading>;
+  /** Looks at everything; answers within the time limit whatever the tool does; never rejects. */
+  read(attemptOf: AttemptOf): Promise<GpuReading>;
+  /** While on, what moves is told every two seconds, and when it is time to look at everything. */
+  follow?(on: boolean, told: { reading(reading: GpuReading): void; look(): void }): void;
+  /** Gives a card that was kept from jobs to them again; false: there is no such card. */
+  release?(uuid: string): boolean;
+  close?(): void;
 }
 
 export interface GpuReaderOptions {
   readonly nowMs: () => number;
   readonly command?: string;
+  /** What the whole description is asked for with; then nothing else is asked. */
   readonly args?: readonly string[];
   readonly timeoutMs?: number;
+  readonly loopMs?: number;
+  /** Where cards that are kept from jobs are remembered. */
+  readonly healthFile?: string;
+  readonly cleanAfterMs?: number;
+  readonly kernelLog?: KernelLog;
 }
 
-const defaultTimeoutMs = 10_000;
 /** A machine without the tool is asked again this seldom: somebody may install a driver. */
 const absentForMs = 60_000;
-const maxOutputBytes = 16 * 1024 * 1024;
-
-type Answer =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'failed'; readonly reason: string };
-
-export function createGpuReader(options: GpuReaderOptions): GpuReader {
-  const timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
-  let cards: readonly GpuView[] = [];
-  /** A call that was given up but still lives; a driver in trouble is not asked a second time. */
-  let hanging: { readonly sinceMs: number } | null = null;
-  let absentAtMs: number | null = null;
-  let asking: Promise<Answer> | null = null;
-
-  /** What was known stays listed, with no values and the reason. */
-  function silent(reason: string): GpuReading {
-    const gpus = cards.map((card) => ({
-      ...card,
-      utilizationPercent: null,
-      memoryUsedBytes: null,
-      temperatureCelsius: null,
-      powerWatts: null,
-      note: 'not answering',
-    }));
-    return { gpus, processes: [], note: reason };
-  }
-
-  function ask(): Promise<Answer> {
-    return new Promise((resolve) => {
-      const child = spawn(options.command ?? 'nvidia-smi', options.args ?? ['-q', '-x'], {
-        stdio: ['ignore', 'pipe', 'pipe'],
-        env: { ...process.env, LC_ALL: 'C' },
-      });
-      const pieces: Buffer[] = [];
-      let length = 0;
-      const take = (piece: Buffer): void => {
-        length += piece.length;
-        if (length <= maxOutputBytes) pieces.push(piece);
-      };
-      child.stdout.on('data', take);
-      child.stderr.on('data', take);
-      const timer = setTimeout(() => {
-        hanging = { sinceMs: options.nowMs() };
-        child.kill('SIGKILL');
-        // In the kernel's hands it may not even die: nothing of it may hold this program.
-        child.unref();
-        child.stdout.destroy();
-        child.stderr.destroy();
-        resolve({ kind: 'failed', reason: `nvidia-smi did not answer within ${timeoutMs / 1000} s` });
-      }, timeoutMs);
-      child.once('error', (error) => {
-        clearTimeout(timer);
-        hanging = null;
-        const absent = 'code' in error && error.code === 'ENOENT';
-        resolve(
-          absent
-            ? { kind: 'absent' }
-            : { kind: 'failed', reason: `nvidia-smi could not be run: ${error.message}` },
-        );
-      });
-      child.once('exit', () => {
-        hanging = null;
-      });
-      child.once('close', () => {
-        clearTimeout(timer);
-        resolve({ kind: 'text', text: Buffer.concat(pieces).toString('utf8') });
-      });
-    });
-  }
-
-  return {
-    read: async (isOwn) => {
-      if (hanging !== null) {
-        const seconds = Math.max(0, Math.round((options.nowMs() - hanging.sinceMs) / 1000));
-        return silent(
-          `nvidia-smi has not answered for ${seconds + Math.round(timeoutMs / 1000)} s; it is not asked again before it ends`,
-        );
-      }
-      if (absentAtMs !== null && Math.abs(options.nowMs() - absentAtMs) < absentForMs) return absent;
-      // Who asks meanwhile gets the same answer: a driver in trouble is asked once.
-      asking ??= ask().finally(() => {
-        asking = null;
-      });
-      const answer = await asking;
-      absentAtMs = answer.kind === 'absent' ? options.nowMs() : null;
-      if (answer.kind === 'absent') return absent;
-      if (answer.kind === 'failed') return silent(answer.reason);
-      const reading = parseNvidiaSmi(answer.text);
-      if (!reading.ok) return silent(reading.reason);
-      cards = reading.cards.map((card) => viewOf(card, isOwn));
-      return {
-        gpus: cards,
-        processes: reading.cards.flatMap(processesOf),
-        note: cards.length === 0 ? 'nvidia-smi lists no cards' : null,
-      };
-    },
-  };
-}
+/** Memory of a card that moves by more than this tells that somebody came or went. */
+const movedBytes = 16 * 1024 * 1024;
+const mostCards = 16;
 
 const absent: GpuReading = { gpus: [], processes: [], note: 'nvidia-smi is not installed' };
 
-function processesOf(card: NvidiaCard): GpuProcess[] {
-  return card.processes
-    .filter(({ type }) => type.includes('C'))
-    .map(({ pid, name, usedBytes }) => ({ uuid: card.uuid, pid, name, usedBytes }));
+export function createGpuReader(options: GpuReaderOptions): GpuReader {
+  return new NvidiaReader(options);
 }
 
-function viewOf(card: NvidiaCard, isOwn: (pid: number) => boolean): GpuView {
+class NvidiaReader implements GpuReader {
+  private readonly tool: NvidiaTool;
+  private readonly health: GpuHealth;
+  private readonly kernelLog: KernelLog;
+  private readonly loop: GpuLoop;
+  /** As seen last, in the order of the bus; those lost among them. */
+  private cards: readonly NvidiaCard[] = [];
+  /** Of cards that do not answer: why. */
+  private lost = new Map<string, string>();
+  private listed: readonly ListedCard[] = [];
+  private topology: ReadonlyMap<number, CardTopology> | null = null;
+  private topologyOf = '';
+  /** What jobs can be given of each card, as it was at the last look. */
+  private bases: ReadonlyMap<string, readonly GpuView[]> = new Map();
+  /** Used memory at the last look. */
+  private usedAtLook = new Map<string, number | null>();
+  private failure: string | null = null;
+  private absentAtMs: number | null = null;
+  private looking: Promise<void> | null = null;
+  private attemptOf: AttemptOf = () => null;
+  private told: Parameters<NonNullable<GpuReader['follow']>>[1] | null = null;
+  private soon: NodeJS.Immediate | null = null;
+  private firstXid = true;
+
+  constructor(private readonly options: GpuReaderOptions) {
+    const { nowMs, command, timeoutMs, loopMs, healthFile = null, cleanAfterMs } = options;
+    this.tool = new NvidiaTool({ nowMs, command, timeoutMs });
+    this.kernelLog = options.kernelLog ?? new KernelLog();
+    const bootId = createProcessView().bootId() ?? 'unknown';
+    this.health = new GpuHealth({ nowMs, file: healthFile, bootId, cleanAfterMs });
+    this.loop = new GpuLoop({
+      tool: this.tool,
+      ids: () => (this.lost.size === 0 ? null : this.answering().map(({ busId, uuid }) => busId ?? uuid)),
+      onSample: (sample) => this.sampled(sample),
+      onTrouble: () => this.told?.look(),
+      everyMs: loopMs,
+    });
+  }
+
+  async read(attemptOf: AttemptOf): Promise<GpuReading> {
+    this.attemptOf = attemptOf;
+    const { nowMs } = this.options;
+    if (this.absentAtMs !== null && Math.abs(nowMs() - this.absentAtMs) < absentForMs) return absent;
+    // Who asks meanwhile gets the same answer: a driver in trouble is asked once.
+    this.looking ??= this.look().finally(() => {
+      this.looking = null;
+    });
+    await this.looking;
+    return this.reading();
+  }
+
+  follow(on: boolean, told: Parameters<NonNullable<GpuReader['follow']>>[1]): void {
+    this.told = on ? told : null;
+    this.loop.follow(on && this.options.args === undefined && this.absentAtMs === null);
+  }
+
+  release(uuid: string): boolean {
+    const card = this.cards.find((each) => this.namesOf(each).includes(uuid));
+    if (card === undefined) return false;
+    this.health.release(card.uuid);
+    // One that is not there any more is forgotten; one that is and does not answer is found lost again.
+    if (this.lost.delete(card.uuid)) this.cards = this.cards.filter((each) => each !== card);
+    return true;
+  }
+
+  close(): void {
+    this.told = null;
+    this.loop.follow(false);
+    this.kernelLog.close();
+  }
+
+  private namesOf(card: NvidiaCard): string[] {
+    return [card.uuid, ...(this.bases.get(card.uuid) ?? []).map(({ uuid }) => uuid)];
+  }
+
+  private answering(): readonly NvidiaCard[] {
+    return this.cards.filter(({ uuid }) => !this.lost.has(uuid));
+  }
+
+  private async look(): Promise<void> {
+    const answer = await this.tool.run(this.options.args ?? ['-q', '-x']);
+    this.absentAtMs = answer.kind === 'absent' ? this.options.nowMs() : null;
+    if (answer.kind === 'absent') return;
+    if (answer.kind === 'failed') {
+      this.failure = answer.reason;
+      return;
+    }
+    const reading = readNvidiaSmi(answer.text);
+    const lostBusId = reading.ok ? null : lostCardOf(answer.text);
+    if (reading.ok) this.found(reading.cards, new Map());
+    else if (lostBusId !== null) await this.lookOneByOne(lostBusId, reading.reason);
+    else if (!(await this.lookByQuery())) {
+      this.failure = reading.reason;
+      return;
+    }
+    this.failure = null;
+    if (this.options.args === undefined) await this.lookAround();
+    this.bases = new Map(this.cards.map((card) => [card.uuid, this.views(card)]));
+    this.readKernelLog();
+    this.usedAtLook = new Map(this.cards.map((card) => [card.uuid, card.memoryUsedBytes]));
+  }
+
+  /** The tool tells nothing at all while one card is lost, except about a card it is asked for by name. */
+  private async lookOneByOne(lostBusId: string, reason: string): Promise<void> {
+    const lost = new Map([[lostBusId, reason]]);
+    const found: NvidiaCard[] = [];
+    const known = this.cards.flatMap(({ busId }) => busId ?? []);
+    const ids = known.length > 0 ? known : Array.from({ length: mostCards }, (_, index) => String(index));
+    for (const id of ids) {
+      if (lost.has(id)) continue;
+      const answer = await this.tool.run(['-q', '-x', '-i', id]);
+      if (answer.kind !== 'text') {
+        if (known.length > 0) lost.set(id, answer.kind === 'failed' ? answer.reason : 'It does not answer.');
+        break;
+      }
+      const reading = readNvidiaSmi(answer.text);
+      const [card] = reading.ok ? reading.cards : [];
+      const also = lostCardOf(answer.text);
+      if (card !== undefined) found.push(card);
+      else if (also !== null) lost.set(also, reading.ok ? 'It does not answer.' : reading.reason);
+      else if (known.length > 0) lost.set(id, reading.ok ? 'It is not listed any more.' : reading.reason);
+      // Beyond the last card.
+      else break;
+    }
+    this.found(found, lost);
+  }
+
+  /** For drivers that have no XML to give. */
+  private async lookByQuery(): Promise<boolean> {
+    if (this.options.args !== undefined) return false;
+    const answer = await this.tool.run([`--query-gpu=${cardColumns.join(',')}`, '--format=csv']);
+    if (answer.kind !== 'text' || lostCardOf(answer.text) !== null) return false;
+    const cards = cardsOfQuery(answer.text, cardColumns).filter(
+      ({ name, busId }) => busId !== null || name !== 'unknown card',
+    );
+    // A sentence that is no table gives cards without any figure.
+    if (!answer.text.includes(',') || cards.length === 0) return false;
+    this.found(cards, new Map());
+    return true;
+  }
+
+  /** Takes over what answers; what was there before and does not is lost, with all its figures unknown. */
+  private found(cards: readonly NvidiaCard[], lostBusIds: ReadonlyMap<string, string>): void {
+    const all = new Map(cards.map((card) => [card.uuid, card]));
+    const lost = new Map<string, string>();
+    for (const [busId, reason] of lostBusIds) {
+      const before = this.cards.find((card) => card.busId === busId);
+      const names = { uuid: before?.uuid ?? null, index: 0, busId, name: before?.name ?? null };
+      const card = { ...bareCard(names), note: 'lost' };
+      if (all.has(card.uuid)) continue;
+      all.set(card.uuid, card);
+      lost.set(card.uuid, reason);
+    }
+    for (const before of this.cards) {
+      if (all.has(before.uuid)) continue;
+      const { uuid, index, busId, name } = before;
+      all.set(uuid, { ...bareCard({ uuid, index, busId, name }), note: 'lost' });
+      lost.set(uuid, this.lost.get(uuid) ?? 'nvidia-smi does not list it any more');
+    }
+    const listed = [...all.values()];
+    // Asked for one by one each would be the first.
+    this.cards = lost.size === 0 ? listed : listed.sort(byBus).map((card, index) => ({ ...card, index }));
+    const lostBefore = [...this.lost.keys()].join();
+    this.lost = lost;
+    for (const card of this.cards) {
+      const reason = lost.get(card.uuid);
+      if (reason === undefined) this.health.seen(card, true);
+      else this.health.lost(card.uuid, `The card is lost to the driver: ${reason}.`);
+    }
+    if ([...lost.keys()].join() !== lostBefore) this.loop.restart();
+  }
+
+  /** Names of slices, how cards are joined, and whose the memory is where the description does not tell. */
+  private async lookAround(): Promise<void> {
+    if (this.cards.some(({ slices }) => slices.length > 0)) {
+      const answer = await this.tool.run(['-L']);
+      if (answer.kind === 'text') this.listed = parseCardsList(answer.text);
+    }
+    const names = this.cards.map(({ uuid }) => uuid).join();
+    if (names !== this.topologyOf && this.cards.length > 0) {
+      const answer = await this.tool.run(['topo', '-m']);
+      const topology = answer.kind === 'text' ? parseTopology(answer.text) : new Map<number, CardTopology>();
+      this.topology = topology.size === 0 ? null : topology;
+      this.topologyOf = names;
+    }
+    const shared = this.cards.filter((card) => card.sharesHostMemory && card.processes.length === 0);
+    if (shared.length === 0) return;
+    const answer = await this.tool.run([
+      `--query-compute-apps=${processColumns.join(',')}`,
+      '--format=csv,noheader,nounits',
+    ]);
+    if (answer.kind !== 'text') return;
+    const apps = parseComputeApps(answer.text);
+    this.cards = this.cards.map((card) => {
+      if (!shared.includes(card)) return card;
+      const processes = apps
+        // On the only card, whatever name it has.
+        .filter(({ uuid }) => uuid === card.uuid || this.cards.length === 1)
+        .map(({ process }) => process);
+      return { ...card, processes };
+    });
+  }
+
+  /** What was written before the first look is history: the card may have been reset since. */
+  private readKernelLog(): void {
+    if (this.cards.length === 0) return;
+    const xids = this.kernelLog.read();
+    const first = this.firstXid;
+    this.firstXid = false;
+    if (first) return;
+    for (const xid of xids) {
+      const card = this.cards.find(({ busId }) => busId?.slice(0, 16) === xid.busId.slice(0, 16));
+      if (card !== undefined) this.health.xid(card.uuid, xid);
+    }
+  }
+
+  private sampled(sample: NvidiaSample): void {
+    const at = this.cards.findIndex(
+      (card) => card.uuid === sample.uuid || (card.busId !== null && card.busId === sample.busId),
+    );
+    const before = this.cards[at];
+    if (before === undefined || sample.lost !== null) {
+      this.told?.look();
+      return;
+    }
+    const { utilizationPercent, temperatureCelsius, powerWatts, clockMhz, memoryClockMhz } = sample;
+    const card: NvidiaCard = {
+      ...before,
+      utilizationPercent,
+      temperatureCelsius,
+      powerWatts,
+      clockMhz,
+      memoryClockMhz,
+      memoryUsedBytes: sample.memoryUsedBytes,
+      eccUncorrected: sample.eccUncorrected ?? before.eccUncorrected,
+    };
+    this.cards = this.cards.with(at, card);
+    this.health.seen({ ...card, trouble: null }, false);
+    const used = this.usedAtLook.get(card.uuid) ?? null;
+    if (Math.abs((card.memoryUsedBytes ?? 0) - (used ?? 0)) > movedBytes) this.told?.look();
+    // The lines of one moment are told together.
+    this.soon ??= setImmediate(() => {
+      this.soon = null;
+      this.readKernelLog();
+      this.told?.reading(this.reading());
+    });
+  }
+
+  private views(card: NvidiaCard): readonly GpuView[] {
+    return viewsOf(card, {
+      attemptOf: this.attemptOf,
+      userOf: userOfProcess,
+      hostMemoryBytes: os.totalmem(),
+      listed: this.listed,
+      topology: this.topology,
+      cards: this.cards,
+    });
+  }
+
+  private reading(): GpuReading {
+    if (this.absentAtMs !== null) return absent;
+    const silent = this.failure;
+    const gpus = this.cards.flatMap((card) => {
+      const reason = this.health.reasonOf(card.uuid);
+      return (this.bases.get(card.uuid) ?? []).map((base) => {
+        if (silent !== null) return silentView(base, silent);
+        const view = measuredNow(base, card);
+        return reason === null ? view : { ...view, state: 'SICK' as const, stateReason: reason };
+      });
+    });
+    if (silent !== null) return { gpus, processes: [], note: silent };
+    return {
+      gpus,
+      processes: gpus.flatMap(processesOf),
+      note: gpus.length === 0 ? 'nvidia-smi lists no cards' : lostNote(this.lost.size, gpus.length),
+    };
+  }
+}
+
+/** What was known stays listed, with no figures and the reason. */
+function silentView(view: GpuView, reason: string): GpuView {
   return {
-    ...plainGpu,
-    processes: [],
-    claimedBy: [],
-    uuid: card.uuid,
-    index: card.index,
-    name: card.name,
-    variant: card.variant,
-    utilizationPercent: card.utilizationPercent,
-    memoryUsedBytes: card.memoryUsedBytes,
-    memoryTotalBytes: card.memoryTotalBytes,
-    temperatureCelsius: card.temperatureCelsius,
-    powerWatts: card.powerWatts,
-    note: card.note,
-    busyByOthers: processesOf(card).some(({ pid }) => !isOwn(pid)),
+    ...view,
+    utilizationPercent: null,
+    memoryUsedBytes: null,
+    temperatureCelsius: null,
+    powerWatts: null,
+    clockMhz: null,
+    memoryClockMhz: null,
+    note: 'not answering',
+    state: 'SILENT',
+    stateReason: `${reason}.`,
   };
+}
+
+function lostNote(lost: number, all: number): string | null {
+  return lost === 0 ? null : `${lost} of ${all} GPUs ${lost === 1 ? 'is' : 'are'} lost to the driver`;
+}
+
+function processesOf(gpu: GpuView): GpuProcess[] {
+  return gpu.processes
+    .filter(({ computes }) => computes)
+    .map(({ pid, name, usedBytes }) => ({ uuid: gpu.uuid, pid, name, usedBytes }));
+}
+
+function byBus(left: NvidiaCard, right: NvidiaCard): number {
+  if (left.busId === null || right.busId === null) return left.index - right.index;
+  return left.busId < right.busId ? -1 : left.busId > right.busId ? 1 : 0;
 }

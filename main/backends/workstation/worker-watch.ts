@@ -1,10 +1,18 @@
 /** Samples this machine: about every two seconds while somebody looks, else rarely. */
 import os from 'node:os';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
 import type { GpuView } from '../../../core/contract/gpus.js';
 import type { JobSpec } from '../../../core/contract/job-request.js';
 import { infeasibleFields } from '../../../core/scheduling/feasible.js';
 import type { WorkerObservation } from '../backend.js';
-import { createGpuReader, type GpuProcess, type GpuReader, type GpuReading } from '../../machine/gpus.js';
+import {
+  createGpuReader,
+  type AttemptOf,
+  type GpuProcess,
+  type GpuReader,
+  type GpuReading,
+} from '../../machine/gpus.js';
 import { MachineSampler } from '../../machine/machine.js';
 
 export interface WorkerWatchOptions {
@@ -13,13 +21,17 @@ export interface WorkerWatchOptions {
   readonly nowMs: () => number;
   /** nvidia-smi of this machine unless told. */
   readonly gpuReader?: GpuReader | undefined;
-  /** Whether a process is one of ours: then its card is not busy by others. */
-  readonly isOwn: (pid: number) => boolean;
+  /** Attempt of ours that a process belongs to: its card is not busy by others. */
+  readonly attemptOf: AttemptOf;
   readonly onWorkers: (workers: readonly WorkerObservation[]) => void;
 }
 
 const lookedAtMs = 2000;
 const idleMs = 60_000;
+/** A look at all cards is not made again sooner, whatever moves. */
+const betweenLooksMs = 2000;
+/** Beside the attempts it is about; a restart of this program finds it again. */
+const healthFile = '.gpu-quarantine.json';
 
 export class WorkerWatch {
   private readonly sampler: MachineSampler;
@@ -28,7 +40,11 @@ export class WorkerWatch {
   private reading: GpuReading;
   private timer: NodeJS.Timeout | null = null;
   private looked = false;
+  private held = 0;
   private closed = false;
+  private looking = 0;
+  private lookedAt = Number.NEGATIVE_INFINITY;
+  private lookLater: NodeJS.Timeout | null = null;
 
   constructor(private readonly options: WorkerWatchOptions) {
     this.sampler = new MachineSampler([
@@ -36,7 +52,12 @@ export class WorkerWatch {
       { path: os.homedir(), purpose: 'home folder' },
       { path: '/', purpose: 'system' },
     ]);
-    this.reader = options.gpuReader ?? createGpuReader({ nowMs: options.nowMs });
+    this.reader =
+      options.gpuReader ??
+      createGpuReader({
+        nowMs: options.nowMs,
+        healthFile: path.join(options.attemptsFolder, healthFile),
+      });
     this.reading = { gpus: [], processes: [], note: 'not looked at yet' };
     this.observation = this.observe();
   }
@@ -73,14 +94,31 @@ export class WorkerWatch {
     this.looked = on;
     if (on) {
       this.sample();
-      this.tick();
+      void this.look();
     }
     this.schedule();
+    this.follow();
+  }
+
+  /** Attempts that hold cards: those are watched as if somebody looked. */
+  hold(count: number): void {
+    if (this.held === count) return;
+    this.held = count;
+    this.follow();
+  }
+
+  /** False: there is no such card. */
+  release(uuid: string): boolean {
+    const known = this.reader.release?.(uuid) ?? false;
+    if (known) void this.look();
+    return known;
   }
 
   close(): void {
     this.closed = true;
     if (this.timer !== null) clearInterval(this.timer);
+    if (this.lookLater !== null) clearTimeout(this.lookLater);
+    this.reader.close?.();
   }
 
   /** Null, or one sentence with what was asked for and what there is. */
@@ -99,6 +137,13 @@ export class WorkerWatch {
     this.timer?.unref();
   }
 
+  private follow(): void {
+    this.reader.follow?.(!this.closed && (this.looked || this.held > 0), {
+      reading: (reading) => this.take(reading),
+      look: () => this.lookSoon(),
+    });
+  }
+
   private sample(): void {
     if (this.closed) return;
     this.observation = this.observe();
@@ -107,11 +152,42 @@ export class WorkerWatch {
 
   /** The tool may take seconds, or hang: what was read last stands until it answers. */
   private async readGpus(): Promise<void> {
-    this.reading = await this.reader.read(this.options.isOwn);
+    this.looking += 1;
+    try {
+      this.reading = await this.reader.read(this.options.attemptOf);
+    } finally {
+      this.looking -= 1;
+      this.lookedAt = performance.now();
+    }
   }
 
+  private async look(): Promise<void> {
+    await this.readGpus();
+    this.sample();
+  }
+
+  /** Where nothing follows the cards between looks they are looked at each time. */
   private tick(): void {
-    void this.readGpus().then(() => this.sample());
+    if (this.looking > 0) return;
+    const followed = this.reader.follow !== undefined && this.reading.gpus.length > 0;
+    if (followed && this.looked && performance.now() - this.lookedAt < idleMs) this.sample();
+    else void this.look();
+  }
+
+  private lookSoon(): void {
+    if (this.closed || this.lookLater !== null) return;
+    const waitMs = Math.max(0, this.lookedAt + betweenLooksMs - performance.now());
+    this.lookLater = setTimeout(() => {
+      this.lookLater = null;
+      if (!this.closed) void this.look();
+    }, waitMs).unref();
+  }
+
+  /** Told at once only when it matters for who gets a card. */
+  private take(reading: GpuReading): void {
+    const before = statesOf(this.reading);
+    this.reading = reading;
+    if (statesOf(reading) !== before) this.sample();
   }
 
   private observe(): WorkerObservation {
@@ -135,6 +211,10 @@ export class WorkerWatch {
       sampledAtMs: this.options.nowMs(),
     };
   }
+}
+
+function statesOf({ gpus }: GpuReading): string {
+  return gpus.map(({ uuid, state }) => `${uuid} ${state}`).join();
 }
 
 /** A machine with cards takes jobs without any all the same: only what asks for a device type is held to it. */

@@ -100,15 +100,15 @@ class WorkstationBackend implements Backend {
       onCheckpoint: (entry) => this.runtime.reporter.progress(observationOf(entry, 'RUNNING')),
       everyMs: options.checkpointSampleMs,
     });
-    const isOwn = (pid: number): boolean => {
+    const ownAttemptOf = (pid: number): string | null => {
       const uid = attemptOf(pid);
-      return uid !== null && this.runtime.entry(uid) !== undefined;
+      return uid !== null && this.runtime.entry(uid) !== undefined ? uid : null;
     };
     const processes = options.processes ?? createProcessView();
     this.leftovers = new DeviceLeftovers({
       seen: () => this.workers.gpuProcesses(),
       look: () => this.workers.gpuProcessesNow(),
-      isOwn,
+      isOwn: (pid) => ownAttemptOf(pid) !== null,
       isAlive: (pid) => !processes.complete || processes.read(pid) !== null,
     });
     this.workers = new WorkerWatch({
@@ -116,7 +116,7 @@ class WorkstationBackend implements Backend {
       attemptsFolder: options.attemptsFolder,
       nowMs: options.nowMs,
       gpuReader: options.gpuReader,
-      isOwn,
+      attemptOf: ownAttemptOf,
       onWorkers: (workers) => this.listener?.workers(workers),
     });
     this.runtime = new ProcessRuntime({
