@@ -280,3 +280,40 @@ describe('gates', () => {
     expect(placesOf(world.decide())).toEqual(['/ann/moved-up/0 w1']);
   });
 });
+
+describe('jobs behind one that finds no room', () => {
+  const full = () => {
+    const world = new TestCluster([worker('w1')]);
+    world.run('/bob/runs', 'w1', { cpu: 3 });
+    return world;
+  };
+
+  test('each waits for its own reason, however alike they are', () => {
+    const world = full();
+    world.submit('/ann/first', { cpu: 1.5 });
+    world.submit('/ann/alike', { cpu: 1.5, tasks: 3 });
+    world.submit('/ann/held', { cpu: 1.5, held: true });
+    world.submit('/ann/capped', { cpu: 1.5, maxActive: 0 });
+    world.submit('/ann/last', { cpu: 1.5 });
+    const decision = world.decide();
+    expect(waitsOf(decision)).toEqual([
+      '/ann/first capacity',
+      '/ann/alike capacity',
+      '/ann/held held',
+      '/ann/capped job-cap',
+      '/ann/last capacity',
+    ]);
+    expect(decision.waiting.map(({ count }) => count)).toEqual([1, 3, 1, 1, 1]);
+  });
+
+  test('one that asks for less is placed, and what is freed goes to the first', () => {
+    const world = full();
+    world.submit('/ann/first', { cpu: 2 });
+    world.submit('/ann/alike', { cpu: 2 });
+    world.submit('/ann/small', { cpu: 1 });
+    expect(placesOf(world.round())).toEqual(['/ann/small/0 w1']);
+    world.gone('/bob/runs/0');
+    expect(placesOf(world.round())).toEqual(['/ann/first/0 w1']);
+    expect(waitsOf(world.decide())).toEqual(['/ann/alike capacity']);
+  });
+});

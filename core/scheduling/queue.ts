@@ -1,6 +1,7 @@
 /** Jobs with tasks that wait, by user and band asked for, kept in their order while rows change. */
 import { bandRank, bands } from '../contract/states.js';
 import { compareNumbers, compareTexts, SortedList } from '../model/sorted-list.js';
+import type { WaitingJob } from './decision.js';
 import { isUngated } from './gates.js';
 import type { Claim, QueuedJob, UserBudget } from './inputs.js';
 import { Shape, shapeKey } from './shape.js';
@@ -18,6 +19,8 @@ export interface JobEntry {
   ungated: boolean;
   /** Tasks placed in this pass. */
   placed: number;
+  /** What was said of it last when it was passed over: said again it is the same. */
+  waits: WaitingJob | null;
 }
 
 export interface UserEntry {
@@ -94,6 +97,7 @@ export class Queue {
         claims: [],
         ungated: isUngated(job),
         placed: 0,
+        waits: null,
       };
       shape.jobs += 1;
       this.jobs.set(job.id, entry);
