@@ -113,7 +113,9 @@ export class Controller {
     await this.backend.start({
       observations: (batch) => {
         for (const observation of batch) this.observations.push(observation);
-        this.markDirty();
+        // Nothing waits for the news of a start; the end of a short one often follows it at once, and both are one write then.
+        if (batch.every(({ state }) => state === 'RUNNING')) this.timer.withNext(() => this.markDirty());
+        else this.markDirty();
       },
       workers: (workers) => {
         this.setWorkers(workers);

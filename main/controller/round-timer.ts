@@ -4,6 +4,8 @@ import { ElapsedTimes } from './elapsed-times.js';
 
 /** From the start of one round to the next under load; an idle controller starts one at once. */
 const minGapMs = 5;
+/** What nobody waits for goes with the next round, at the latest after so long. */
+const companyMs = 20;
 
 export interface RoundTimerOptions {
   readonly nowMs: () => number;
@@ -16,6 +18,7 @@ export class RoundTimer {
   private immediate: NodeJS.Immediate | null = null;
   private timeout: NodeJS.Timeout | null = null;
   private deadline: NodeJS.Timeout | null = null;
+  private company: NodeJS.Timeout | null = null;
   private lastRoundMs = Number.NEGATIVE_INFINITY;
 
   /** What limits are measured with. */
@@ -42,6 +45,15 @@ export class RoundTimer {
     }
   }
 
+  /** With the next round, or in a little while when there is none. */
+  withNext(run: () => void): void {
+    if (this.isPending) return;
+    this.company ??= setTimeout(() => {
+      this.company = null;
+      run();
+    }, companyMs);
+  }
+
   /** In place of what was asked for before. */
   after(ms: number, run: () => void): void {
     this.clear();
@@ -52,6 +64,7 @@ export class RoundTimer {
   }
 
   roundBegins(): void {
+    this.clearCompany();
     this.lastRoundMs = this.options.monotonicMs();
   }
 
@@ -65,7 +78,13 @@ export class RoundTimer {
 
   stop(): void {
     this.clear();
+    this.clearCompany();
     this.clearDeadline();
+  }
+
+  private clearCompany(): void {
+    if (this.company !== null) clearTimeout(this.company);
+    this.company = null;
   }
 
   private clearDeadline(): void {

@@ -86,9 +86,12 @@ export function createLoader(connection: Connection): Loader {
     'find job',
     'SELECT state, root_id FROM jobs WHERE id = ?',
   );
-  const jobById = connection.prepare<JobRow>(
-    'job by id',
-    'SELECT j.*, c.spec FROM jobs j JOIN job_config c ON c.job_seq = j.seq WHERE j.id = ?',
+  // In two steps: most of the time there is none, as a generated name is asked for before it is taken, and the first step reads the
+  // index alone. As one statement with a join SQLite prepares it anew for each id.
+  const seqOf = connection.prepare<{ seq: number }>('number of a job', 'SELECT seq FROM jobs WHERE id = ?');
+  const jobBySeq = connection.prepare<JobRow>(
+    'job by number',
+    'SELECT j.*, c.spec FROM jobs j JOIN job_config c ON c.job_seq = j.seq WHERE j.seq = ?',
   );
   const latestNamed = connection.prepare<JobRow>(
     'latest job of a name',
@@ -136,7 +139,8 @@ export function createLoader(connection: Connection): Loader {
 
     jobById: (jobId) =>
       connection.guard('Finding a job', () => {
-        const row = jobById.get(jobId);
+        const found = seqOf.get(jobId);
+        const row = found === undefined ? undefined : jobBySeq.get(found.seq);
         return row === undefined ? null : jobOf(row);
       }),
 

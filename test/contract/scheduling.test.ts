@@ -184,7 +184,8 @@ describe('an explanation', () => {
 
   test('says what is short, what would help, and when it starts by known time limits', async () => {
     const filler = await begin('exec sleep 600', { cpu: cores, grace: 1, timeout: '1h' });
-    await running(shared.client, filler);
+    // Its time limit counts from its start, which is told a little after its place was given.
+    await eventually(async () => (await lastAttempt(shared.client, filler)).startedAtMs).not.toBeNull();
     const waits = await begin('true', { cpu: cores, timeout: '1m' });
     const { startedAtMs } = await lastAttempt(shared.client, filler);
     const told = await explain(waits);
