@@ -36,6 +36,8 @@ export const causeCodes = [
   'FOLDER_NOT_PERMITTED',
   'STAGING_FAILED',
   'START_FAILED',
+  'IMAGE_UNAVAILABLE',
+  'SETUP_FAILED',
   // Ended by us
   'TIME_LIMIT',
   'MEMORY_LIMIT',
@@ -52,11 +54,16 @@ export const causeCodes = [
   'WORKER_LOST',
   'REBOOTED',
   'SUPERVISOR_LOST',
+  'CONTAINER_LOST',
   'LOG_STORAGE_FULL',
+  'GPU_LOST',
+  'GPU_CLAIMED',
   // Warnings of an attempt
   'MEMORY_NEAR_LIMIT',
   'PROCESSES_REMAIN',
   'GPU_STILL_USED',
+  'GPU_INTRUDER',
+  'GPU_IDLE',
   'UNKNOWN',
 ] as const;
 export const causeSchema = z.strictObject({ code: z.enum(causeCodes), message: z.string() });

@@ -38,6 +38,8 @@ export interface GpuReading {
   readonly processes: readonly GpuProcess[];
   /** Why there are none, or what is wrong with reading them; null when all is well. */
   readonly note: string | null;
+  /** Cards that do not answer while the tool does. */
+  readonly lost?: ReadonlySet<string>;
 }
 
 export type AttemptOf = (pid: number) => string | null;
@@ -136,10 +138,16 @@ class NvidiaReader implements GpuReader {
   release(uuid: string): boolean {
     const card = this.cards.find((each) => this.namesOf(each).includes(uuid));
     if (card === undefined) return false;
-    this.health.release(card.uuid);
-    // One that is not there any more is forgotten; one that is and does not answer is found lost again.
-    if (this.lost.delete(card.uuid)) this.cards = this.cards.filter((each) => each !== card);
+    this.releaseNow(card.uuid);
+    // A look that is under way may have seen it as it was before.
+    void this.looking?.then(() => this.releaseNow(card.uuid));
     return true;
+  }
+
+  /** One that is not there any more is forgotten; one that is and does not answer is found lost again. */
+  private releaseNow(uuid: string): void {
+    this.health.release(uuid);
+    if (this.lost.delete(uuid)) this.cards = this.cards.filter((card) => card.uuid !== uuid);
   }
 
   close(): void {
@@ -351,6 +359,9 @@ class NvidiaReader implements GpuReader {
     return {
       gpus,
       processes: gpus.flatMap(processesOf),
+      lost: new Set(
+        [...this.lost.keys()].flatMap((uuid) => (this.bases.get(uuid) ?? []).map((view) => view.uuid)),
+      ),
       note: gpus.length === 0 ? 'nvidia-smi lists no cards' : lostNote(this.lost.size, gpus.length),
     };
   }

@@ -23,6 +23,8 @@ export interface WorkerWatchOptions {
   readonly gpuReader?: GpuReader | undefined;
   /** Attempt of ours that a process belongs to: its card is not busy by others. */
   readonly attemptOf: AttemptOf;
+  /** Each time the cards were read, in whatever way. */
+  readonly onReading: (reading: GpuReading) => void;
   readonly onWorkers: (workers: readonly WorkerObservation[]) => void;
 }
 
@@ -110,7 +112,8 @@ export class WorkerWatch {
   /** False: there is no such card. */
   release(uuid: string): boolean {
     const known = this.reader.release?.(uuid) ?? false;
-    if (known) void this.look();
+    // The first may be under way and tell what was before.
+    if (known) void this.readGpus().then(() => this.look());
     return known;
   }
 
@@ -159,6 +162,7 @@ export class WorkerWatch {
       this.looking -= 1;
       this.lookedAt = performance.now();
     }
+    if (!this.closed) this.options.onReading(this.reading);
   }
 
   private async look(): Promise<void> {
@@ -187,6 +191,7 @@ export class WorkerWatch {
   private take(reading: GpuReading): void {
     const before = statesOf(this.reading);
     this.reading = reading;
+    this.options.onReading(reading);
     if (statesOf(reading) !== before) this.sample();
   }
 

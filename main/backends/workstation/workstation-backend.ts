@@ -9,6 +9,7 @@ import type {
   Backend,
   BackendListener,
   DesiredAttempt,
+  ImageControl,
   StopNotice,
   WorkerObservation,
 } from '../backend.js';
@@ -17,6 +18,10 @@ import { readRange } from '../../logs/log-file.js';
 import type { GpuReader } from '../../machine/gpus.js';
 import { attemptOf, createProcessView, type ProcessView } from '../../machine/processes.js';
 import { DeviceLeftovers } from './device-leftovers.js';
+import { DeviceWatch, lostMessage } from './device-watch.js';
+import { findEndpoint, type FoundEndpoint } from './docker/endpoint.js';
+import type { ContainerUser } from './docker/container-plan.js';
+import { DockerRuntime } from './docker/docker-runtime.js';
 import { observationOf, type AttemptEntry } from './process/attempt-entry.js';
 import { CheckpointWatch, writeNotice } from './process/checkpoints.js';
 import { findGroupRoots, type GroupRoots } from './process/control-groups.js';
@@ -50,9 +55,14 @@ export interface WorkstationOptions {
   readonly groups?: GroupRoots;
   readonly gpuReader?: GpuReader;
   readonly launchers?: readonly LauncherCommand[];
+  readonly gpuIdleAfterMs?: number;
   readonly memorySampleMs?: number;
   readonly storageSampleMs?: number;
   readonly checkpointSampleMs?: number;
+  /** All of this program's own data, which no container may see; the attempts' folder unless told. */
+  readonly dataFolder?: string;
+  /** Where the Docker Engine is; where Docker's own command would find it unless told. */
+  readonly findEngine?: () => FoundEndpoint;
 }
 
 /**
@@ -69,15 +79,29 @@ export function createWorkstationBackend(options: WorkstationOptions): Backend {
 
 class WorkstationBackend implements Backend {
   private readonly runtime: ProcessRuntime;
+  private readonly docker: DockerRuntime;
   private readonly growth: LogGrowth;
   private readonly storage: LogStorageWatch;
   private readonly checkpoints: CheckpointWatch;
   private readonly leftovers: DeviceLeftovers;
+  private readonly devices: DeviceWatch;
   private readonly workers: WorkerWatch;
   private listener: BackendListener | null = null;
   /** Reports before `start` wait for the listener. */
   private early: AttemptObservation[] = [];
   private readonly young = new Map<string, NodeJS.Timeout>();
+
+  /** What either runtime tells of its attempts. */
+  private readonly reports = {
+    onObservations: (batch: readonly AttemptObservation[]): void => {
+      if (this.listener === null) this.early.push(...batch);
+      else this.listener.observations(batch);
+    },
+    onRunning: (entry: AttemptEntry): void => this.runs(entry),
+    onNotice: (entry: AttemptEntry, notice: StopNotice): void => this.noticed(entry, notice),
+    onConclude: (entry: AttemptEntry): void => this.checkpoints.lastLook(entry),
+    onEnded: (uid: string): void => this.ended(uid),
+  };
 
   constructor(private readonly options: WorkstationOptions) {
     mkdirSync(options.attemptsFolder, { recursive: true, mode: 0o700 });
@@ -92,12 +116,12 @@ class WorkstationBackend implements Backend {
     });
     this.storage = new LogStorageWatch({
       attemptsFolder: options.attemptsFolder,
-      warn: (entry, warning) => this.runtime.reporter.warn(entry, warning),
+      warn: (entry, warning) => this.reporterOf(entry).warn(entry, warning),
       everyMs: options.storageSampleMs,
     });
     this.checkpoints = new CheckpointWatch({
       nowMs: options.nowMs,
-      onCheckpoint: (entry) => this.runtime.reporter.progress(observationOf(entry, 'RUNNING')),
+      onCheckpoint: (entry) => this.reporterOf(entry).progress(observationOf(entry, 'RUNNING')),
       everyMs: options.checkpointSampleMs,
     });
     const ownAttemptOf = (pid: number): string | null => {
@@ -105,11 +129,19 @@ class WorkstationBackend implements Backend {
       return uid !== null && this.runtime.entry(uid) !== undefined ? uid : null;
     };
     const processes = options.processes ?? createProcessView();
+    const isAlive = (pid: number): boolean => !processes.complete || processes.read(pid) !== null;
     this.leftovers = new DeviceLeftovers({
       seen: () => this.workers.gpuProcesses(),
       look: () => this.workers.gpuProcessesNow(),
       isOwn: (pid) => ownAttemptOf(pid) !== null,
-      isAlive: (pid) => !processes.complete || processes.read(pid) !== null,
+      isAlive,
+    });
+    this.devices = new DeviceWatch({
+      monotonicMs: options.monotonicMs,
+      isAlive,
+      warn: (entry, warning) => this.reporterOf(entry).warn(entry, warning),
+      lose: (entry, reason) => this.runtime.ending.endByDevice(entry, reason),
+      idleAfterMs: options.gpuIdleAfterMs,
     });
     this.workers = new WorkerWatch({
       workerId: options.workerId ?? os.hostname(),
@@ -117,7 +149,8 @@ class WorkstationBackend implements Backend {
       nowMs: options.nowMs,
       gpuReader: options.gpuReader,
       attemptOf: ownAttemptOf,
-      onWorkers: (workers) => this.listener?.workers(workers),
+      onReading: ({ gpus, lost }) => this.devices.look(gpus, lost ?? new Set()),
+      onWorkers: (workers) => this.listener?.workers(this.withDocker(workers)),
     });
     this.runtime = new ProcessRuntime({
       attemptsFolder: options.attemptsFolder,
@@ -133,14 +166,25 @@ class WorkstationBackend implements Backend {
       memorySampleMs: options.memorySampleMs,
       gpus: () => this.workers.gpus(),
       devicesLeft: (entry) => this.leftovers.left(entry),
-      onObservations: (batch) => {
-        if (this.listener === null) this.early.push(...batch);
-        else this.listener.observations(batch);
-      },
-      onRunning: (entry) => this.runs(entry),
-      onNotice: (entry, notice) => this.noticed(entry, notice),
-      onConclude: (entry) => this.checkpoints.lastLook(entry),
-      onEnded: (uid) => this.ended(uid),
+      deviceFault: (entry) => this.faultOf(entry),
+      ...this.reports,
+    });
+    const environment = options.environment ?? process.env;
+    this.docker = new DockerRuntime({
+      attemptsFolder: options.attemptsFolder,
+      dataFolder: options.dataFolder ?? options.attemptsFolder,
+      workerId: options.workerId ?? os.hostname(),
+      environment,
+      home: os.homedir(),
+      log: options.log,
+      nowMs: options.nowMs,
+      monotonicMs: options.monotonicMs,
+      find:
+        options.findEngine ??
+        (() => findEndpoint({ environment, home: os.homedir(), uid: process.getuid?.() ?? 0 })),
+      user: ownUser(),
+      onState: () => this.listener?.workers(this.observe()),
+      ...this.reports,
     });
   }
 
@@ -151,19 +195,26 @@ class WorkstationBackend implements Backend {
   async start(listener: BackendListener): Promise<void> {
     this.listener = listener;
     await this.workers.start();
+    // Not waited for: an Engine that does not answer must not hold up what needs none.
+    void this.docker.start();
     if (this.early.length > 0) listener.observations(this.early.splice(0));
   }
 
   observe(): readonly WorkerObservation[] {
-    return this.workers.last();
+    return this.withDocker(this.workers.last());
   }
 
   reconcile(desired: readonly DesiredAttempt[]): void {
-    this.runtime.reconcile(desired);
+    this.runtime.reconcile(desired.filter((item) => !isContainer(item)));
+    this.docker.reconcile(desired.filter(isContainer));
   }
 
   feasible(spec: JobSpec): string | null {
-    return this.workers.feasible(spec);
+    return this.workers.feasible(spec) ?? this.docker.feasible(spec);
+  }
+
+  images(workerId: string): ImageControl | null {
+    return this.workers.last().some(({ id }) => id === workerId) ? this.docker.imageControl() : null;
   }
 
   readLog(
@@ -181,13 +232,17 @@ class WorkstationBackend implements Backend {
 
   watchLog(uid: string, on: boolean): void {
     this.growth.listen(uid, on);
-    const entry = this.runtime.entry(uid);
+    const entry = this.entryOf(uid);
     if (on && entry !== undefined && entry.phase !== 'ended' && entry.phase !== 'starting')
       this.follow(entry);
   }
 
   watchWorkers(on: boolean): void {
     this.workers.watch(on);
+  }
+
+  releaseGpu(workerId: string, uuid: string): boolean {
+    return this.workers.last().some(({ id }) => id === workerId) && this.workers.release(uuid);
   }
 
   async close(): Promise<void> {
@@ -197,19 +252,21 @@ class WorkstationBackend implements Backend {
     this.growth.close();
     this.storage.close();
     this.checkpoints.close();
-    await this.runtime.close();
+    await Promise.all([this.runtime.close(), this.docker.close()]);
   }
 
   private runs(entry: AttemptEntry): void {
     this.storage.add(entry);
     this.leftovers.begins(entry);
+    this.devices.add(entry);
+    this.workers.hold(this.devices.count);
     if (this.growth.isListened(entry.uid)) this.follow(entry);
     if (this.young.has(entry.uid)) return;
     const livesOn = () => {
       this.young.delete(entry.uid);
       this.follow(entry);
       this.checkpoints.add(entry);
-      void this.runtime.giveWeight(entry);
+      if (this.docker.entry(entry.uid) === undefined) void this.runtime.giveWeight(entry);
     };
     this.young.set(entry.uid, setTimeout(livesOn, livesOnAfterMs).unref());
   }
@@ -232,11 +289,34 @@ class WorkstationBackend implements Backend {
   private ended(uid: string): void {
     clearTimeout(this.young.get(uid));
     this.young.delete(uid);
-    const entry = this.runtime.entry(uid);
+    const entry = this.entryOf(uid);
     if (entry !== undefined) this.checkpoints.remove(entry);
     this.growth.ended(uid);
     this.storage.remove(uid);
     this.leftovers.forget(uid);
+    this.devices.remove(uid);
+    this.workers.hold(this.devices.count);
+  }
+
+  /** Null: none of its cards is kept from jobs. */
+  private faultOf({ launch }: AttemptEntry): string | null {
+    const sick = this.workers
+      .gpus()
+      .find(({ uuid, state }) => state === 'SICK' && launch?.devices.includes(uuid));
+    return sick === undefined ? null : lostMessage(sick);
+  }
+
+  private entryOf(uid: string): AttemptEntry | undefined {
+    return this.docker.entry(uid) ?? this.runtime.entry(uid);
+  }
+
+  private reporterOf({ uid }: AttemptEntry): ProcessRuntime['reporter'] {
+    return this.docker.entry(uid) === undefined ? this.runtime.reporter : this.docker.reporter;
+  }
+
+  private withDocker(workers: readonly WorkerObservation[]): readonly WorkerObservation[] {
+    const docker = this.docker.state();
+    return workers.map((worker) => ({ ...worker, docker }));
   }
 
   /** The uid becomes part of a path: nothing but what a controller mints passes. */
@@ -244,6 +324,17 @@ class WorkstationBackend implements Backend {
     if (!/^[0-9a-z-]{1,64}$/i.test(uid)) throw new Error(`${JSON.stringify(uid)} is no attempt's uid`);
     return path.join(this.options.attemptsFolder, uid);
   }
+}
+
+function isContainer(item: DesiredAttempt): boolean {
+  return item.kind === 'stop' ? item.container : item.launch.spec.image !== null;
+}
+
+/** Containers run as who runs this, so that what they leave in mounted folders is theirs. */
+function ownUser(): ContainerUser | null {
+  const { getuid, getgid, getgroups } = process;
+  if (getuid === undefined || getgid === undefined || getgroups === undefined) return null;
+  return { uid: getuid(), gid: getgid(), groups: getgroups() };
 }
 
 /**

@@ -64,6 +64,7 @@ beforeEach(() => {
     report: (of, observation) => reporter.last(of, observation),
     warn: (of, warning) => reporter.warn(of, warning),
     devicesLeft: () => Promise.resolve(null),
+    deviceFault: () => null,
     onConclude: () => undefined,
   });
 });

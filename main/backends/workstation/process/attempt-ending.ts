@@ -9,17 +9,23 @@ import { fullDisk, logMayBeCut } from './log-storage.js';
 import { outcomeOf } from './outcome.js';
 import type { EndTarget, SessionEnder } from './session-end.js';
 
-export interface AttemptEndingOptions {
+/** What is asked of others at an end. */
+export interface AttemptHooks {
+  /** What still uses its devices after all of it that is known has ended. */
+  readonly devicesLeft: (entry: AttemptEntry) => Promise<Cause | null>;
+  /** Why a device of it cannot be trusted; null: none is in trouble. */
+  readonly deviceFault: (entry: AttemptEntry) => string | null;
+  /** Its last observation is made now. */
+  readonly onConclude: (entry: AttemptEntry) => void;
+}
+
+export interface AttemptEndingOptions extends AttemptHooks {
   readonly ender: SessionEnder;
   readonly log: LinkLog;
   readonly monotonicMs: () => number;
   /** The last observation. */
   readonly report: (entry: AttemptEntry, observation: AttemptObservation) => void;
   readonly warn: (entry: AttemptEntry, warning: Cause) => void;
-  /** What still uses its devices after all of it that is known has ended. */
-  readonly devicesLeft: (entry: AttemptEntry) => Promise<Cause | null>;
-  /** Its last observation is made now. */
-  readonly onConclude: (entry: AttemptEntry) => void;
 }
 
 /** After a command ended by itself, what it left behind is given this long. */
@@ -63,6 +69,14 @@ export class AttemptEnding {
     });
   }
 
+  /** A device of it is gone: what it still does comes to nothing. */
+  endByDevice(entry: AttemptEntry, reason: string): void {
+    if (entry.phase !== 'running') return;
+    entry.deviceFault = { reason, ended: true };
+    const deadline = this.options.monotonicMs() + leftoverGraceMs;
+    this.endProcesses(entry, 'SIGTERM', () => deadline);
+  }
+
   /** The command has ended. Without leftovers this reports at once. */
   finish(entry: AttemptEntry, end: CommandEnd, mayHaveLeftovers: boolean): void {
     if (entry.ending === null && mayHaveLeftovers) {
@@ -96,6 +110,8 @@ export class AttemptEnding {
     this.options.devicesLeft(entry).then(
       (warning) => {
         if (warning !== null) this.options.warn(entry, warning);
+        const reason = this.options.deviceFault(entry);
+        if (reason !== null) entry.deviceFault ??= { reason, ended: false };
         this.conclude(entry, end);
       },
       (error: unknown) => {
@@ -132,6 +148,7 @@ export class AttemptEnding {
           ? { limitBytes: spec.memoryBytes, measured: entry.overMemory }
           : null,
       timeLimitMs: spec?.timeoutMs ?? null,
+      deviceFault: entry.deviceFault,
       fullDisk: full,
       program: spec?.command[0] ?? 'The command',
       otherwise: end.otherwise,

@@ -52,6 +52,8 @@ export interface AttemptEntry {
   ending: Promise<void> | null;
   /** Measured memory was over the limit. */
   overMemory: boolean;
+  /** A device of it failed under it: which, and whether it was ended because of that. */
+  deviceFault: { readonly reason: string; readonly ended: boolean } | null;
   peakMemoryBytes: number | null;
   checkpointAtMs: number | null;
   /** Kept by code; every observation carries them all. */
@@ -75,6 +77,7 @@ export function newEntry(uid: string, folder: string, launch: AttemptLaunch | nu
     stop: null,
     ending: null,
     overMemory: false,
+    deviceFault: null,
     peakMemoryBytes: null,
     checkpointAtMs: null,
     warnings: new Map(),

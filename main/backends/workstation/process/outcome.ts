@@ -14,6 +14,8 @@ export interface EndFacts {
   readonly stop: { readonly reason: StopReason; readonly signals: ReadonlySet<string> } | null;
   readonly memory: { readonly limitBytes: number; readonly measured: boolean } | null;
   readonly timeLimitMs: number | null;
+  /** `ended`: it was ended because of that, so that its exit code says nothing. */
+  readonly deviceFault?: { readonly reason: string; readonly ended: boolean } | null;
   /** Path of a full disk its log lies on. */
   readonly fullDisk: string | null;
   readonly program: string;
@@ -59,6 +61,9 @@ export function outcomeOf(facts: EndFacts): Outcome {
     });
   }
   if (facts.stop !== null) return ended('KILLED', stopCause(facts.stop.reason, signal, facts.stop.signals));
+  const { deviceFault = null } = facts;
+  if (deviceFault !== null && (deviceFault.ended || code !== 0))
+    return ended('WORKER_FAILED', { code: 'GPU_LOST', message: deviceFault.reason });
   if (code === 0) return { state: 'SUCCEEDED', exitCode: 0, signal: null, cause: null };
   if (code === null) return ended('WORKER_FAILED', facts.otherwise);
   if (facts.fullDisk !== null) {

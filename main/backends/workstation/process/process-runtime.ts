@@ -9,7 +9,7 @@ import type { GpuView } from '../../../../core/contract/gpus.js';
 import { currentUmask, ownAncestry, type ProcessView } from '../../../machine/processes.js';
 import type { AttemptLaunch, AttemptObservation, DesiredAttempt, StopNotice } from '../../backend.js';
 import { AdoptedWatch, lookAt, readGroupsFile, type Found } from './adoption.js';
-import { AttemptEnding, type AttemptEndingOptions } from './attempt-ending.js';
+import { AttemptEnding, type AttemptHooks } from './attempt-ending.js';
 import { claimTimes, endByFolder, endByLauncher, notClaimedCause } from './command-end.js';
 import { newEntry, observationOf, stopOrder, type AttemptEntry, type StopOrder } from './attempt-entry.js';
 import { fence, parseClaim } from './claim.js';
@@ -25,7 +25,7 @@ import { Reporter } from './reporter.js';
 import { createSessionEnder, type SessionEnder } from './session-end.js';
 import { startItemOf } from './start-item.js';
 
-export interface ProcessRuntimeOptions extends Pick<AttemptEndingOptions, 'devicesLeft' | 'onConclude'> {
+export interface ProcessRuntimeOptions extends AttemptHooks {
   readonly attemptsFolder: string;
   /** File with supervisor.sh's text. */
   readonly supervisorFile: string;
@@ -57,7 +57,7 @@ export class ProcessRuntime {
   private readonly entries = new Map<string, AttemptEntry>();
   private readonly link: LauncherLink;
   private readonly ender: SessionEnder;
-  private readonly ending: AttemptEnding;
+  readonly ending: AttemptEnding;
   private readonly adopted: AdoptedWatch;
   private readonly memory: MemoryWatch;
   private readonly ancestors: ReadonlySet<number>;
@@ -75,13 +75,10 @@ export class ProcessRuntime {
     });
     this.reporter = new Reporter(options);
     this.ending = new AttemptEnding({
+      ...options,
       ender: this.ender,
-      log: options.log,
-      monotonicMs,
       report: (entry, observation) => this.reporter.last(entry, observation),
       warn: (entry, warning) => this.reporter.warn(entry, warning),
-      devicesLeft: options.devicesLeft,
-      onConclude: options.onConclude,
     });
     this.memory = new MemoryWatch({
       entries: () => this.entries.values(),
