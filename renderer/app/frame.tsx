@@ -17,6 +17,8 @@ import {
   budgetsRoute,
   jobRoute,
   jobsRoute,
+  imagesRoute,
+  machinesRoute,
   navigate,
   newJobRoute,
   overviewRoute,
@@ -73,6 +75,20 @@ export function Frame() {
       },
     },
     {
+      keys: 'g m',
+      label: common.keyMachines,
+      run: () => {
+        navigate(machinesRoute);
+      },
+    },
+    {
+      keys: 'g i',
+      label: common.keyImages,
+      run: () => {
+        navigate(imagesRoute);
+      },
+    },
+    {
       keys: 'g b',
       label: budgets.keyBudgets,
       run: () => {
@@ -100,6 +116,10 @@ export function Frame() {
           navigate(jobsRoute());
           return true;
         }
+        if (route.page === 'machine' || route.page === 'images') {
+          navigate(machinesRoute);
+          return true;
+        }
         return false;
       },
     },
@@ -122,7 +142,13 @@ export function Frame() {
 
   // A new page takes the focus, so that keys and screen readers start at its top.
   const pageKey =
-    route.page === 'job' ? `job ${route.jobId}` : route.page === 'new' ? routeHash(route) : route.page;
+    route.page === 'job'
+      ? `job ${route.jobId}`
+      : route.page === 'machine'
+        ? `machine ${route.machineId}`
+        : route.page === 'new'
+          ? routeHash(route)
+          : route.page;
   const shownKey = useRef(pageKey);
   useEffect(() => {
     if (shownKey.current === pageKey) return;

@@ -7,10 +7,24 @@ const newJobPage = latePage(async () => (await import('../pages/new-job/new-job-
 const overviewPage = latePage(async () => (await import('../pages/overview/overview-page.js')).OverviewPage);
 const queuePage = latePage(async () => (await import('../pages/queue/queue-page.js')).QueuePage);
 const budgetsPage = latePage(async () => (await import('../pages/budgets/budgets-page.js')).BudgetsPage);
+const machinesPage = latePage(async () => (await import('../pages/machines/machines-page.js')).MachinesPage);
+const machinePage = latePage(async () => (await import('../pages/machine/machine-page.js')).MachinePage);
+const imagesPage = latePage(async () => (await import('../pages/images/images-page.js')).ImagesPage);
+
+const late = [
+  overviewPage,
+  jobPage,
+  newJobPage,
+  queuePage,
+  machinesPage,
+  machinePage,
+  imagesPage,
+  budgetsPage,
+];
 
 /** Fetches the code of the pages that the first script leaves out. */
 export function preparePages(): void {
-  for (const page of [overviewPage, jobPage, newJobPage, queuePage, budgetsPage]) page.prepare();
+  for (const page of late) page.prepare();
 }
 
 export function Pages({ route }: { readonly route: Route }) {
@@ -23,6 +37,12 @@ export function Pages({ route }: { readonly route: Route }) {
       return <queuePage.Page />;
     case 'budgets':
       return <budgetsPage.Page />;
+    case 'machines':
+      return <machinesPage.Page />;
+    case 'machine':
+      return <machinePage.Page key={route.machineId} machineId={route.machineId} tab={route.tab} />;
+    case 'images':
+      return <imagesPage.Page />;
     case 'new':
       return (
         <newJobPage.Page

@@ -12,7 +12,9 @@ import { jobs as jobWords } from '../strings/jobs.js';
 import { queue } from '../strings/queue.js';
 import {
   budgetsRoute,
+  imagesRoute,
   jobsRoute,
+  machinesRoute,
   navigate,
   newJobRoute,
   overviewRoute,
@@ -150,6 +152,24 @@ export function usePaletteActions(onHelp: () => void): {
         also: queue.also,
         run: () => {
           navigate(queueRoute);
+        },
+      },
+      {
+        label: common.goTo(common.machines),
+        icon: 'machine',
+        keys: 'g m',
+        also: common.machinesAlso,
+        run: () => {
+          navigate(machinesRoute);
+        },
+      },
+      {
+        label: common.goTo(common.images),
+        icon: 'image',
+        keys: 'g i',
+        also: common.imagesAlso,
+        run: () => {
+          navigate(imagesRoute);
         },
       },
       {

@@ -8,7 +8,15 @@ import { budgets } from '../strings/budgets.js';
 import { common } from '../strings/common.js';
 import { queue } from '../strings/queue.js';
 import styles from './rail.module.css';
-import { budgetsRoute, jobsRoute, overviewRoute, queueRoute, routeHash, type Route } from './router.js';
+import {
+  budgetsRoute,
+  jobsRoute,
+  machinesRoute,
+  overviewRoute,
+  queueRoute,
+  routeHash,
+  type Route,
+} from './router.js';
 
 interface RailEntry {
   readonly page: Route['page'];
@@ -21,12 +29,20 @@ const entries: readonly RailEntry[] = [
   { page: 'overview', word: common.overview, icon: 'overview', route: () => overviewRoute },
   { page: 'jobs', word: common.jobs, icon: 'list', route: jobsRoute },
   { page: 'queue', word: queue.title, icon: 'queue', route: () => queueRoute },
+  { page: 'machines', word: common.machines, icon: 'machine', route: () => machinesRoute },
   { page: 'budgets', word: budgets.title, icon: 'budget', route: () => budgetsRoute },
 ];
 
-/** A job and a new job are reached from Jobs and belong to it. */
+/** Pages reached from another one belong to it. */
+const above: Partial<Readonly<Record<Route['page'], Route['page']>>> = {
+  job: 'jobs',
+  new: 'jobs',
+  machine: 'machines',
+  images: 'machines',
+};
+
 function belongsTo(route: Route, page: Route['page']): boolean {
-  return route.page === page || (page === 'jobs' && (route.page === 'job' || route.page === 'new'));
+  return (above[route.page] ?? route.page) === page;
 }
 
 export function Rail({ route }: { readonly route: Route }) {

@@ -1,6 +1,7 @@
 /**
  * Routes live in the address' hash, so back, forward and reload work and a view can be kept as text:
- * #/overview, #/jobs?..., #/queue, #/budgets, #/new?from=ID&mode=edit, #/job/<encoded id>?tab=...
+ * #/overview, #/jobs?..., #/queue, #/machines, #/machine/<id>?tab=..., #/images, #/budgets, #/activity?entity=..., #/settings,
+ * #/new?from=ID&mode=edit, #/job/<encoded id>?tab=...
  */
 import { useSyncExternalStore } from 'react';
 
@@ -10,12 +11,29 @@ export type Route =
   | { readonly page: 'overview' }
   | { readonly page: 'queue' }
   | { readonly page: 'budgets' }
+  | { readonly page: 'machines' }
+  | { readonly page: 'machine'; readonly machineId: string; readonly tab: string | null }
+  | { readonly page: 'images' }
   | { readonly page: 'jobs'; readonly query: string }
   | { readonly page: 'new'; readonly from: string | null; readonly mode: NewJobMode | null }
   | { readonly page: 'job'; readonly jobId: string; readonly tab: string | null };
 
 /** Where Jobs was left (filter, sort), so that its rail entry and Esc lead back to the same view. */
 let lastJobsQuery = '';
+
+/** Null also for a broken escape in a typed address: the list is the place to find what was meant. */
+function idAfter(path: string, start: string): string | null {
+  if (!path.startsWith(start) || path.length === start.length) return null;
+  try {
+    return decodeURIComponent(path.slice(start.length));
+  } catch {
+    return null;
+  }
+}
+
+function withTab(path: string, tab: string | null): string {
+  return tab === null ? path : `${path}?tab=${encodeURIComponent(tab)}`;
+}
 
 export function parseRoute(hash: string): Route {
   const text = hash.replace(/^#/, '');
@@ -26,6 +44,8 @@ export function parseRoute(hash: string): Route {
   if (path === '/overview') return { page: 'overview' };
   if (path === '/queue') return { page: 'queue' };
   if (path === '/budgets') return { page: 'budgets' };
+  if (path === '/machines') return { page: 'machines' };
+  if (path === '/images') return { page: 'images' };
   if (path === '/new') {
     const mode = parameters.get('mode');
     return {
@@ -34,15 +54,10 @@ export function parseRoute(hash: string): Route {
       mode: mode === 'edit' || mode === 'template' ? mode : null,
     };
   }
-  if (path.startsWith('/job/')) {
-    try {
-      const jobId = decodeURIComponent(path.slice('/job/'.length));
-      if (jobId !== '') return { page: 'job', jobId, tab: parameters.get('tab') };
-    } catch {
-      // A broken escape in a typed address: the list is the place to find the job.
-      return { page: 'jobs', query: '' };
-    }
-  }
+  const jobId = idAfter(path, '/job/');
+  if (jobId !== null) return { page: 'job', jobId, tab: parameters.get('tab') };
+  const machineId = idAfter(path, '/machine/');
+  if (machineId !== null) return { page: 'machine', machineId, tab: parameters.get('tab') };
   return { page: 'jobs', query: path === '/jobs' ? query : '' };
 }
 
@@ -54,6 +69,12 @@ export function routeHash(route: Route): string {
       return '#/queue';
     case 'budgets':
       return '#/budgets';
+    case 'machines':
+      return '#/machines';
+    case 'machine':
+      return withTab(`#/machine/${encodeURIComponent(route.machineId)}`, route.tab);
+    case 'images':
+      return '#/images';
     case 'jobs':
       return route.query === '' ? '#/jobs' : `#/jobs?${route.query}`;
     case 'new': {
@@ -63,10 +84,8 @@ export function routeHash(route: Route): string {
       const query = parameters.toString();
       return query === '' ? '#/new' : `#/new?${query}`;
     }
-    case 'job': {
-      const path = `#/job/${encodeURIComponent(route.jobId)}`;
-      return route.tab === null ? path : `${path}?tab=${encodeURIComponent(route.tab)}`;
-    }
+    case 'job':
+      return withTab(`#/job/${encodeURIComponent(route.jobId)}`, route.tab);
   }
 }
 
@@ -74,6 +93,13 @@ export const jobsRoute = (): Route => ({ page: 'jobs', query: lastJobsQuery });
 export const overviewRoute: Route = { page: 'overview' };
 export const queueRoute: Route = { page: 'queue' };
 export const budgetsRoute: Route = { page: 'budgets' };
+export const machinesRoute: Route = { page: 'machines' };
+export const machineRoute = (machineId: string, tab: string | null = null): Route => ({
+  page: 'machine',
+  machineId,
+  tab,
+});
+export const imagesRoute: Route = { page: 'images' };
 export const newJobRoute = (from: string | null = null, mode: NewJobMode | null = null): Route => ({
   page: 'new',
   from,

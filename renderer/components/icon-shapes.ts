@@ -109,6 +109,24 @@ export const iconShapes = {
     ['path', { d: 'M8 2.5a5.5 5.5 0 0 1 0 11z', fill: 'currentColor' }],
   ],
   more: [['path', { d: 'M3.5 8h.01M8 8h.01M12.5 8h.01', strokeWidth: '2.5' }]],
+  person: [
+    ['circle', { cx: '8', cy: '5.25', r: '2.5' }],
+    ['path', { d: 'M3 13.25a5 5 0 0 1 10 0' }],
+  ],
+  machine: [
+    ['rect', { x: '2.5', y: '3', width: '11', height: '7.5', rx: '0.75' }],
+    ['path', { d: 'M6 13.25h4M8 10.5v2.75' }],
+  ],
+  power: [['path', { d: 'M8 2.5v5M5 4.25a4.75 4.75 0 1 0 6 0' }]],
+  image: [['path', { d: 'm8 2.25 5.25 2.75v6L8 13.75 2.75 11V5zM2.75 5 8 7.75 13.25 5M8 7.75v6' }]],
+  activity: [['path', { d: 'M2 8.5h3l1.75-5 3 9.5 1.75-4.5H14' }]],
+  settings: [
+    ['path', { d: 'M2.5 4.5h6M12 4.5h1.5M2.5 11.5H4M7.5 11.5h6' }],
+    ['circle', { cx: '10.25', cy: '4.5', r: '1.75' }],
+    ['circle', { cx: '5.75', cy: '11.5', r: '1.75' }],
+  ],
+  trash: [['path', { d: 'M3 4.5h10M6.5 4.5V3h3v1.5M4.25 4.5l.6 8.5h6.3l.6-8.5' }]],
+  drain: [['path', { d: 'M2.5 3.5h11L9.5 8.5v4l-3 1v-5z' }]],
   filter: [['path', { d: 'M2.5 4h11M4.5 8h7M6.5 12h3' }]],
 } as const satisfies Record<string, readonly IconShape[]>;
 

@@ -1,12 +1,14 @@
 /**
  * The window over a made-up controller, for looking at it in a browser: `node test/harness/dev-server.mjs`, then
- * /test/harness/dev.html?jobs=10000&live=500&theme=dark#/jobs. Parameters: jobs, live (changes a second), theme, lost, delay, gpus, refuse.
+ * /test/harness/dev.html?jobs=10000&live=500&theme=dark#/jobs. Parameters: jobs, live (changes a second), theme, lost, delay, gpus, refuse, machines
+ * (lab, none, a number), images.
  */
 import '../../renderer/state/zod-jitless.js';
 import { refusal } from '../../core/contract/errors.js';
 import { isTerminalJobState } from '../../core/contract/states.js';
 import { fakeAttemptUid, fakeCauses, fakeUser } from './fake-data.js';
 import { FakeHost } from './fake-host.js';
+import { fakeImages, fakeLab, manyMachines } from './fake-lab.js';
 import { fillFakeLab } from './fake-queue.js';
 
 const parameters = new URLSearchParams(window.location.search);
@@ -16,6 +18,12 @@ const host = new FakeHost({
   settings: { theme: theme === 'dark' || theme === 'light' ? theme : 'system' },
   machine: parameters.get('gpus') === '0' ? { gpus: [], gpuNote: 'No nvidia-smi on this machine.' } : {},
 });
+const machines = parameters.get('machines');
+if (machines === 'lab') host.machines = fakeLab(host.nowMs);
+if (machines === 'none') host.machines = [];
+if (machines !== null && /^\d+$/.test(machines)) host.machines = manyMachines(host.nowMs, Number(machines));
+if (machines !== null) setInterval(() => (host.nowMs = Date.now()), 500);
+if (parameters.get('images') !== null) Object.assign(host.lab, fakeImages(host.nowMs));
 const lab = parameters.get('lab');
 if (lab === 'few') fillFakeLab(host, { waiting: 9, running: 5, ended: 12, machines: 1 });
 if (lab === 'many') fillFakeLab(host, { waiting: 2000, running: 300, ended: 1500, machines: 12 });

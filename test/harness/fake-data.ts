@@ -305,6 +305,8 @@ export function fakeMachine(nowMs: number, part: Partial<MachineView> = {}): Mac
       powerWatts: [388, 266, 22, 140][index] ?? 20,
       heldBy: index < 2 ? fakeAttemptUid(`/${fakeUser}/eval-mmlu/0`, 0) : null,
       busyByOthers: index === 3,
+      state: (['HELD', 'HELD', 'FREE', 'BUSY'] as const)[index] ?? 'FREE',
+      stateReason: index === 3 ? 'bert computes on it: python3 (pid 812), 6 GiB.' : null,
     })),
     gpuNote: null,
     attributes: { 'device-type': 'gpu', preemptible: 'false' },

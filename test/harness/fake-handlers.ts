@@ -180,7 +180,17 @@ export function runMethod(host: FakeHost, method: MethodName, input: unknown): u
       });
       return row;
     },
-    'audit.list': () => ({ events: [] }),
+    'audit.list': (params) => ({
+      events: host.lab.audit
+        .filter(
+          ({ id, entity }) =>
+            (params.beforeId === undefined || id < params.beforeId) &&
+            (params.entity === undefined ||
+              entity === params.entity ||
+              entity.startsWith(`${params.entity}/`)),
+        )
+        .slice(0, params.limit),
+    }),
     'inbox.list': (params) => ({
       items: host.inbox
         .filter((item) => params.beforeId === undefined || item.id < params.beforeId)

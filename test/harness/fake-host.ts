@@ -23,6 +23,7 @@ import type { MachineView } from '../../core/contract/machines.js';
 import type { Counts, HostStatus, InboxItem, JobSummary, TaskView } from '../../core/contract/views.js';
 import { fakeBudgets } from './fake-budgets.js';
 import { fakeChildren, fakeJobs, fakeMachine, fakeTasks, fakeUser } from './fake-data.js';
+import { fakeMachineState } from './fake-machines.js';
 import { fakeQueue, fakeQueueState } from './fake-queue.js';
 import { joined, overviewOf, runMethod } from './fake-handlers.js';
 
@@ -62,6 +63,7 @@ export class FakeHost {
   readonly inbox: InboxItem[] = [];
   readonly budgets = fakeBudgets();
   readonly queue = fakeQueueState();
+  readonly lab = fakeMachineState();
   /** Every call that arrived, in order. */
   readonly calls: { readonly method: MethodName; readonly params: unknown }[] = [];
   readonly savedLogs: string[] = [];

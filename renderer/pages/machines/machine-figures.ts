@@ -1,0 +1,17 @@
+/** Figures of a machine that more than one page shows. */
+import type { GpuView } from '../../../core/contract/gpus.js';
+import type { DiskView, MachineView } from '../../../core/contract/machines.js';
+
+/** A disk with less than this share free is told of. */
+const lowShare = 0.05;
+
+export function lowDisks(machine: MachineView): DiskView[] {
+  return machine.disks.filter((disk) => disk.totalBytes > 0 && disk.freeBytes / disk.totalBytes < lowShare);
+}
+
+export function coresText(millicores: number): string {
+  return (millicores / 1000).toLocaleString('en-US', { maximumFractionDigits: 1 });
+}
+
+export const freeGpus = (gpus: readonly GpuView[]): number =>
+  gpus.filter(({ state }) => state === 'FREE').length;
