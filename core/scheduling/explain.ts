@@ -105,11 +105,13 @@ function lacking(asked: Asked, free: FreeWorker): string[] {
   const all = matchingCards(worker.gpus, asked.gpuVariant);
   const open = matchingCards(free.cards, asked.gpuVariant);
   if (asked.gpuCount > open.length) {
-    const others = all.filter((gpu) => gpu.usable && gpu.busyByOthers).length;
+    const busy = all.filter((gpu) => gpu.usable && gpu.busyByOthers);
+    const users = [...new Set(busy.flatMap(({ usedBy }) => usedBy ?? []))].sort();
+    const others = busy.length;
     const sick = all.filter((gpu) => !gpu.usable).length;
     const notes = [
       `${open.length} of ${all.length} free`,
-      ...(others > 0 ? [`${others} used by others`] : []),
+      ...(others > 0 ? [`${others} used by ${users.length === 0 ? 'others' : users.join(', ')}`] : []),
       ...(sick > 0 ? [`${sick} not answering`] : []),
     ];
     lacks.push(`${formatGpus(asked.gpuCount, asked.gpuVariant)} (${notes.join(', ')})`);

@@ -10,6 +10,8 @@ export interface SchedulingGpu extends GpuCard {
   readonly usable: boolean;
   /** Processes of others are on it. */
   readonly busyByOthers: boolean;
+  /** Who these are, where that is known. */
+  readonly usedBy?: readonly string[];
   /** Memory node it hangs on; null or absent where the machine does not say. */
   readonly numaNode?: number | null;
   /** Cards joined by a fast link of their own (NVLink) share a number. */
@@ -20,6 +22,8 @@ export interface SchedulingWorker extends WorkerTotals {
   readonly healthy: boolean;
   readonly gpus: readonly SchedulingGpu[];
   readonly attributes: Attributes;
+  /** What attempts of other controllers on that machine have of it; absent: nothing. */
+  readonly others?: { readonly cpuMillicores: number; readonly memoryBytes: number };
   /** Starts it makes at the same time; null or absent where that has no limit. */
   readonly buildSlots?: number | null;
   /** Why it takes nothing new, as a clause (`ws-2 is cordoned`); null or absent where `healthy` says all there is to say. */
@@ -50,8 +54,11 @@ export function freeWorkers(
       const { cpuMillicores, memoryBytes, devices } = used(worker.id);
       return {
         worker,
-        cpuMillicores: Math.max(0, worker.cpuMillicores - cpuMillicores),
-        memoryBytes: Math.max(0, worker.memoryBytes - memoryBytes),
+        cpuMillicores: Math.max(
+          0,
+          worker.cpuMillicores - cpuMillicores - (worker.others?.cpuMillicores ?? 0),
+        ),
+        memoryBytes: Math.max(0, worker.memoryBytes - memoryBytes - (worker.others?.memoryBytes ?? 0)),
         cards: worker.gpus
           .filter((gpu) => gpu.usable && !gpu.busyByOthers && !devices.has(gpu.uuid))
           .toSorted((left, right) => left.index - right.index),

@@ -12,7 +12,7 @@ import type { ModelState } from '../../core/model/draft.js';
 import { stateOver } from './state-over.js';
 import { metaKeys } from '../../core/model/view.js';
 import { isEmpty, mergeChanges, noChanges } from './merge-changes.js';
-import type { AttemptObservation, Backend, WorkerObservation } from '../backends/backend.js';
+import type { AttemptObservation, Backend } from '../backends/backend.js';
 import type { Store } from '../store/types.js';
 import type { Logger } from './logger.js';
 import { describeError } from './logger.js';
@@ -49,6 +49,8 @@ export interface ControllerParts {
   readonly random: (bytes: number) => string;
   readonly homeRoot: string;
   readonly advertiseHost: string;
+  /** Told of all machines at the start, then of those that were added, changed or removed, once that is on disk. */
+  readonly machinesChanged?: (machines: ChangeSet['machines']) => void;
 }
 
 interface Waiting {
@@ -82,7 +84,6 @@ export class Controller {
   private readonly random: RandomText;
   private commands: Waiting[] = [];
   private observations: AttemptObservation[] = [];
-  private workers: readonly WorkerObservation[] = [];
   private publisher: Publisher | null = null;
   private readonly timer: RoundTimer;
   private storageFault: string | null = null;
@@ -110,6 +111,8 @@ export class Controller {
   /** Loads what lives, begins observing the backend and runs the first round. */
   async start(): Promise<void> {
     this.views.start(this.load());
+    const machines = [...this.state.machines()].map((machine) => ({ id: machine.id, machine }));
+    this.parts.machinesChanged?.(machines);
     await this.backend.start({
       observations: (batch) => {
         for (const observation of batch) this.observations.push(observation);
@@ -118,7 +121,7 @@ export class Controller {
         else this.markDirty();
       },
       workers: (workers) => {
-        this.setWorkers(workers);
+        this.placement.setWorkers(workers);
         this.publisher?.machinesChanged();
         this.markDirty();
       },
@@ -126,7 +129,7 @@ export class Controller {
         this.publisher?.logGrew(uid, { outSize, errSize, complete: this.isFinished(uid) });
       },
     });
-    this.setWorkers(this.backend.observe());
+    this.placement.setWorkers(this.backend.observe());
     this.markDirty();
   }
 
@@ -163,7 +166,7 @@ export class Controller {
   // Commands
 
   async submit(input: SubmitInput): Promise<{ jobId: string; existed: boolean }> {
-    const spec = feasible(input.spec, this.workers);
+    const spec = feasible(input.spec, this.placement.machines);
     const answer = await this.enqueue({
       kind: 'submit',
       requestId: input.requestId,
@@ -196,7 +199,9 @@ export class Controller {
 
   /** Whether it could start now, must wait, or can never run; from the same data a round decides on. */
   check(spec: JobSpec, submitter: Submitter): Forecast {
-    return forecast(judge(spec, this.workers), (resolved) => this.explanations.dryRun(resolved, submitter));
+    return forecast(judge(spec, this.placement.machines), (resolved) =>
+      this.explanations.dryRun(resolved, submitter),
+    );
   }
 
   unfinishedAttempts(): Iterable<Attempt> {
@@ -207,21 +212,17 @@ export class Controller {
     if (this.storageFault !== null) return { healthy: false, health: this.storageFault };
     const fault = this.backend.fault();
     if (fault !== null) return { healthy: false, health: fault };
-    if (this.workers.length === 0) return { healthy: false, health: 'No machine has reported yet.' };
+    if (this.placement.machines.length === 0)
+      return { healthy: false, health: 'No machine has reported yet.' };
     return { healthy: true, health: 'All is well.' };
   }
 
   /** A fault of it came or went: its machines may be used no longer, or again. */
   private backendChanged(): void {
-    this.setWorkers(this.backend.observe());
+    this.placement.setWorkers(this.backend.observe());
     this.publisher?.machinesChanged();
     this.publisher?.statusChanged();
     this.markDirty();
-  }
-
-  private setWorkers(workers: readonly WorkerObservation[]): void {
-    this.workers = workers;
-    this.placement.setWorkers(workers);
   }
 
   // Rounds
@@ -310,7 +311,7 @@ export class Controller {
     state.apply({ ...live, audit: [], inbox: [] });
     this.state = state;
     this.placement = new Placement(state);
-    this.placement.load(this.workers);
+    this.placement.load(this.backend.observe());
     this.timer.elapsed.note(live);
     return live.counts;
   }
@@ -373,6 +374,7 @@ export class Controller {
   /** What follows from a commit, and only from one. */
   private perform(changes: ChangeSet, inboxIds: readonly number[]): void {
     if (this.launches.committed(changes)) this.backend.reconcile(this.launches.desired());
+    if (changes.machines.length > 0) this.parts.machinesChanged?.(changes.machines);
     this.views.committed(changes);
     if (this.publisher !== null) {
       publishChanges(this.publisher, {

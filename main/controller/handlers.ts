@@ -14,6 +14,7 @@ import type { AsyncReads, AttemptRecord } from '../store/types.js';
 import type { Controller } from './controller.js';
 import { judge, missingMessage } from './feasibility.js';
 import { createMachineHandlers } from './machine-handlers.js';
+import type { MachineService } from './machine-service.js';
 import type { TargetResult } from './round.js';
 import type { Handlers } from './session.js';
 
@@ -23,6 +24,7 @@ export interface HandlerParts {
   readonly backend: Backend;
   readonly status: () => HostStatus;
   readonly machines: () => readonly MachineView[];
+  readonly machineService: MachineService;
   readonly overview: () => Promise<Overview>;
   /** Of everybody with one or with something active, and of these users. */
   readonly budgets: (users: readonly string[]) => BudgetView[];
@@ -61,7 +63,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
   }
 
   return {
-    ...createMachineHandlers(),
+    ...createMachineHandlers(parts.machineService, backend),
     hello: () => parts.status(),
     status: () => parts.status(),
     async 'job.submit'(params, identity) {

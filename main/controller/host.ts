@@ -14,7 +14,7 @@ import type { HostStatus, Overview } from '../../core/contract/views.js';
 import { budgetViews } from '../../core/model/budgets.js';
 import type { Backend } from '../backends/backend.js';
 import { createWorkstationBackend } from '../backends/workstation/workstation-backend.js';
-import { prepareHome, type Home } from '../home.js';
+import { prepareHome, readMachineId, type Home } from '../home.js';
 import { networkFileSystem } from '../machine/file-system.js';
 import { ownProcess } from '../machine/process-identity.js';
 import { builtModule } from '../modules.js';
@@ -29,10 +29,12 @@ import { createHandlers } from './handlers.js';
 import { startHousekeeping } from './housekeeping.js';
 import { lingeringWarning } from './lingering.js';
 import { createFileLogger, describeError } from './logger.js';
+import { followMachines, MachineService, type MachineFleet } from './machine-service.js';
 import { machineViews } from './machines.js';
 import { Publisher } from './publisher.js';
 import { openSession, type Session } from './session.js';
 import { randomHex } from './random-hex.js';
+import type { WakeTarget } from './wake.js';
 
 export interface HostOptions {
   readonly home: Home;
@@ -43,6 +45,10 @@ export interface HostOptions {
   readonly networkFileSystem?: (path: string) => string | null;
   /** The workstation's own unless given. */
   readonly makeBackend?: () => Backend;
+  /** The machines behind that backend beside its own; null where it has none. */
+  readonly fleet?: MachineFleet;
+  /** Where packets that wake machines go; to all on this machine's networks unless told. */
+  readonly wakeTargets?: readonly WakeTarget[];
   readonly backendPatience?: BackendPatience;
 }
 
@@ -129,11 +135,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
     });
     steps.push({ name: 'reader', dispose: () => reads.close() });
 
+    const fleet = options.fleet ?? null;
     const makeBackend =
       options.makeBackend ??
       (() =>
         createWorkstationBackend({
           attemptsFolder: home.attempts,
+          dataFolder: home.root,
           launcherFile: builtModule('launcher'),
           log: logger,
           nowMs,
@@ -149,6 +157,9 @@ export async function startHost(options: HostOptions): Promise<Host> {
       random: randomHex,
       homeRoot: home.root,
       advertiseHost: os.hostname(),
+      machinesChanged: (changed) => {
+        if (fleet !== null) followMachines(fleet, changed, logger);
+      },
     });
     const { backend } = controller;
     steps.push({ name: 'backend', dispose: () => backend.close() });
@@ -168,7 +179,15 @@ export async function startHost(options: HostOptions): Promise<Host> {
       counts: controller.views.counts(),
       pragmas: { ...store.pragmas },
     });
-    const machines = () => machineViews(backend.observe(), controller.unfinishedAttempts());
+    const machines = () => machineViews(backend.observe(), controller.memory);
+    const machineService = new MachineService({
+      controller,
+      backend,
+      fleet,
+      machines,
+      identity: readMachineId(),
+      wakeTargets: options.wakeTargets,
+    });
     const overview = async (): Promise<Overview> => ({
       machines: machines(),
       counts: controller.views.counts(),
@@ -239,6 +258,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       backend,
       status,
       machines,
+      machineService,
       overview,
       budgets,
       queue,

@@ -1,5 +1,7 @@
 /** The methods about machines and images. */
 import { RefusalError, refusal } from '../../core/contract/errors.js';
+import type { Backend } from '../backends/backend.js';
+import type { MachineService } from './machine-service.js';
 import type { Handlers } from './session.js';
 
 export type MachineHandlers = Pick<
@@ -16,7 +18,7 @@ export type MachineHandlers = Pick<
   | 'image.remove'
 >;
 
-export function createMachineHandlers(): MachineHandlers {
+export function createMachineHandlers(service: MachineService, backend: Backend): MachineHandlers {
   const none = (): never => {
     throw new RefusalError(
       refusal(
@@ -26,12 +28,13 @@ export function createMachineHandlers(): MachineHandlers {
     );
   };
   return {
-    'machine.check': none,
-    'machine.add': none,
-    'machine.remove': none,
-    'machine.change': none,
-    'machine.wake': none,
-    'machine.history': () => ({ stepMs: 2000, timesMs: [], series: [] }),
+    'machine.check': (params, identity) => service.check(params, identity),
+    'machine.add': (params, identity) => service.add(params, identity),
+    'machine.remove': (params, identity) => service.remove(params, identity),
+    'machine.change': (params, identity) => service.change(params, identity),
+    'machine.wake': (params, identity) => service.wake(params.machineId, identity),
+    'machine.history': ({ machineId, sinceMs }) =>
+      backend.history?.(service.machine(machineId).id, sinceMs) ?? { stepMs: 2000, timesMs: [], series: [] },
     'image.list': () => ({ images: [], pulls: [] }),
     'image.pull': none,
     'image.cancel': none,

@@ -1,17 +1,19 @@
 /** Machines as the window shows them: what the backend saw last, less what the controller has promised to attempts. */
+import type { GpuView } from '../../core/contract/gpus.js';
 import { localMachine, type MachineView } from '../../core/contract/machines.js';
-import type { Attempt } from '../../core/model/entities.js';
+import type { ModelView } from '../../core/model/draft.js';
 import type { WorkerObservation } from '../backends/backend.js';
+import { attributesOf, withAdded } from './machine-offers.js';
 
 export function machineViews(
-  workers: readonly WorkerObservation[],
-  unfinished: Iterable<Attempt>,
+  observed: readonly WorkerObservation[],
+  state: Pick<ModelView, 'unfinishedAttempts' | 'machine' | 'machines'>,
 ): MachineView[] {
   const used = new Map<
     string,
     { cpu: number; memory: number; running: number; devices: Map<string, string> }
   >();
-  for (const attempt of unfinished) {
+  for (const attempt of state.unfinishedAttempts()) {
     const entry = used.get(attempt.workerId) ?? {
       cpu: 0,
       memory: 0,
@@ -24,11 +26,18 @@ export function machineViews(
     for (const device of attempt.devices) entry.devices.set(device, attempt.uid);
     used.set(attempt.workerId, entry);
   }
-  return workers.map((worker) => {
+  return withAdded(observed, state.machines()).map((worker) => {
     const own = used.get(worker.id);
+    const row = state.machine(worker.id);
     return {
-      ...localMachine,
-      taints: [],
+      address: worker.address ?? null,
+      contact: worker.contact ?? localMachine.contact,
+      scheduling: row?.scheduling ?? 'OPEN',
+      drainDeadlineMs: row?.drainDeadlineMs ?? null,
+      docker: worker.docker ?? localMachine.docker,
+      taints: [...(row?.taints ?? [])],
+      clockSkewMs: worker.clockSkewMs === undefined ? localMachine.clockSkewMs : worker.clockSkewMs,
+      wakeAddress: row?.wakeAddress ?? null,
       id: worker.id,
       hostname: worker.hostname,
       state: worker.state,
@@ -42,11 +51,17 @@ export function machineViews(
       memoryAvailableBytes: worker.memoryAvailableBytes,
       memoryFreeForJobsBytes: Math.max(0, worker.memoryBytes - (own?.memory ?? 0)),
       disks: [...worker.disks],
-      gpus: worker.gpus.map((gpu) => ({ ...gpu, heldBy: own?.devices.get(gpu.uuid) ?? null })),
+      gpus: worker.gpus.map((gpu) => withHolder(gpu, own?.devices.get(gpu.uuid) ?? null)),
       gpuNote: worker.gpuNote,
-      attributes: { ...worker.attributes },
+      attributes: { ...attributesOf(worker, row) },
       runningTasks: own?.running ?? 0,
       sampledAtMs: worker.sampledAtMs,
     };
   });
+}
+
+/** Who is given a card is known here at once; the machine sees it later. */
+function withHolder(gpu: GpuView, heldBy: string | null): GpuView {
+  if (heldBy === null) return { ...gpu, heldBy, state: gpu.state === 'HELD' ? 'FREE' : gpu.state };
+  return { ...gpu, heldBy, state: gpu.state === 'FREE' ? 'HELD' : gpu.state };
 }

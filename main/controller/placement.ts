@@ -1,5 +1,4 @@
 /** The scheduler over the controller's rows: kept in step with them, asked once a round, its decision written into a draft. */
-import type { GpuView } from '../../core/contract/gpus.js';
 import type { Cause } from '../../core/contract/views.js';
 import { scaledDefaultLimit } from '../../core/budget/default-limit.js';
 import { chargedIdentity } from '../../core/budget/spend.js';
@@ -19,6 +18,7 @@ import { inputOf } from '../../core/scheduling/replay.js';
 import { Scheduler } from '../../core/scheduling/scheduler.js';
 import { WaitCauses } from '../../core/scheduling/wait-causes.js';
 import type { WorkerObservation } from '../backends/backend.js';
+import { offerOf, withAdded } from './machine-offers.js';
 import { noChanges } from './merge-changes.js';
 import type { PortRange } from './ports.js';
 import type { RandomText } from './round.js';
@@ -42,6 +42,7 @@ export class Placement {
   readonly scheduler = new Scheduler();
   readonly causes: WaitCauses;
   private readonly feed: ClusterFeed;
+  private observed: readonly WorkerObservation[] = [];
   private workers = new Map<string, SchedulingWorker>();
   private limit = 0;
   private decision: Decision | null = null;
@@ -58,7 +59,10 @@ export class Placement {
   }
 
   setWorkers(observed: readonly WorkerObservation[]): void {
-    const workers = observed.map(schedulingWorker);
+    this.observed = observed;
+    const workers = withAdded(observed, this.state.machines()).map((worker) =>
+      offerOf(worker, this.state.machine(worker.id)),
+    );
     this.workers = new Map(workers.map((worker) => [worker.id, worker]));
     this.feed.setWorkers(workers);
     const limit = defaultLimitOf(observed);
@@ -72,6 +76,12 @@ export class Placement {
   applied(changes: ChangeSet): void {
     this.feed.update(changes);
     if (changes.budgets.length > 0) this.feed.setBudgets(this.limit);
+    if (changes.machines.length > 0) this.setWorkers(this.observed);
+  }
+
+  /** With what is set of them by hand. */
+  get machines(): readonly SchedulingWorker[] {
+    return [...this.workers.values()];
   }
 
   /** Over the state as it is; the state takes the changes over by itself. */
@@ -147,35 +157,5 @@ export function defaultLimitOf(workers: readonly WorkerObservation[]): number {
       memoryBytes,
       gpuCount: gpus.length,
     })),
-  );
-}
-
-function schedulingWorker(worker: WorkerObservation): SchedulingWorker {
-  return {
-    id: worker.id,
-    healthy: worker.state === 'HEALTHY',
-    cpuMillicores: worker.cpuMillicores,
-    memoryBytes: worker.memoryBytes,
-    gpuNote: worker.gpuNote,
-    gpus: worker.gpus.map(({ uuid, index, variant, busyByOthers, ...gpu }) => ({
-      uuid,
-      index,
-      variant,
-      busyByOthers,
-      usable: answers(gpu),
-    })),
-    attributes: worker.attributes,
-  };
-}
-
-/** A card that gives no number at all, with a note saying why, is given to nobody; one that lacks some numbers works. */
-function answers(
-  gpu: Pick<GpuView, 'note' | 'memoryTotalBytes' | 'utilizationPercent' | 'temperatureCelsius'>,
-): boolean {
-  return (
-    gpu.note === null ||
-    gpu.memoryTotalBytes !== null ||
-    gpu.utilizationPercent !== null ||
-    gpu.temperatureCelsius !== null
   );
 }

@@ -20,6 +20,7 @@ export interface Publication {
 export function publishChanges(publisher: Publisher, publication: Publication): void {
   const { changes, inboxIds, views, backend, logger } = publication;
   if (changes.attempts.length + changes.budgets.length > 0) publisher.budgetsChanged();
+  if (changes.machines.length > 0) publisher.machinesChanged();
   if ((['jobs', 'job', 'overview', 'queue'] as const).some((topic) => publisher.hasSubscribers(topic))) {
     const changed = views.changed(changes, (jobId) => publisher.wants('job', jobId));
     if (changed.jobs.length + changed.touched.length > 0) publisher.changed({ ...changed, removed: [] });

@@ -1,5 +1,6 @@
 /** One round's decisions, made by core over the state in memory. Nothing here performs an effect or writes to the database. */
 import type { BudgetChange } from '../../core/contract/budgets.js';
+import type { MachineChange } from '../../core/contract/machines.js';
 import type { JobChange } from '../../core/contract/queue.js';
 import { ok, refusal, type Refusal, type Result } from '../../core/contract/errors.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
@@ -9,6 +10,13 @@ import { setBudget } from '../../core/model/budgets.js';
 import { Draft, type ModelState } from '../../core/model/draft.js';
 import type { ChangeSet, Job } from '../../core/model/entities.js';
 import { changeJob } from '../../core/model/job-change.js';
+import {
+  addMachine,
+  changeMachine,
+  removeMachine,
+  settleDrains,
+  type KnownMachine,
+} from '../../core/model/machine-change.js';
 import {
   cancel,
   executionTimeouts,
@@ -42,6 +50,27 @@ export type Command =
       readonly identity: Identity;
       readonly jobIds: readonly string[];
       readonly change: JobChange;
+    }
+  | {
+      readonly kind: 'machine-add';
+      readonly requestId: string;
+      readonly identity: Identity;
+      readonly machine: KnownMachine & { readonly address: string };
+      readonly others: readonly KnownMachine[];
+    }
+  | {
+      readonly kind: 'machine-remove';
+      readonly requestId: string;
+      readonly identity: Identity;
+      readonly machineId: string;
+      readonly force: boolean;
+    }
+  | {
+      readonly kind: 'machine-change';
+      readonly requestId: string;
+      readonly identity: Identity;
+      readonly machineId: string;
+      readonly change: MachineChange;
     }
   | {
       readonly kind: 'stop' | 'retry';
@@ -112,6 +141,7 @@ export function decideBatch(
   // A command finds jobs as the observations left them.
   settle(draft, input.nowMs);
   const answers = input.commands.map((command) => carryOut(draft, command, input));
+  settleDrains(draft, input.nowMs);
   settle(draft, input.nowMs);
   return { changes: draft.changeSet(), answers, dropped };
 }
@@ -160,10 +190,26 @@ function answerTo(draft: Draft, command: Command, input: CommandInput): Result<u
         }),
       );
     }
+    case 'machine-add': {
+      const { machine, others } = command;
+      return addMachine(draft, { ...machine, others, ...administrator(command, nowMs) });
+    }
+    case 'machine-remove': {
+      const { machineId, force } = command;
+      return removeMachine(draft, { machineId, force, ...administrator(command, nowMs) });
+    }
+    case 'machine-change': {
+      const { machineId, change } = command;
+      return changeMachine(draft, { machineId, change, ...administrator(command, nowMs) });
+    }
     case 'stop':
     case 'retry':
       return ok(command.jobIds.map((id) => target(draft, command, id, nowMs, random)));
   }
+}
+
+function administrator({ identity }: { readonly identity: Identity }, nowMs: number) {
+  return { actor: identity.user, mayManage: identity.mayManage === true, nowMs };
 }
 
 function target(

@@ -1,0 +1,125 @@
+/** Machines as the scheduler is offered them: what was observed, with what is set of each by hand. */
+import type { GpuView } from '../../core/contract/gpus.js';
+import type { Contact, MachineView } from '../../core/contract/machines.js';
+import type { Machine } from '../../core/model/entities.js';
+import { machineAttribute } from '../../core/model/machine-change.js';
+import type { SchedulingGpu, SchedulingWorker } from '../../core/scheduling/free.js';
+import type { WorkerObservation } from '../backends/backend.js';
+
+/**
+ * Observed machines, without those that were removed a moment ago, and those that were added but that no backend has told of yet:
+ * these are waited for, never dropped.
+ */
+export function withAdded(
+  observed: readonly WorkerObservation[],
+  rows: Iterable<Machine>,
+): readonly WorkerObservation[] {
+  const missing = new Map([...rows].filter((row) => row.address !== null).map((row) => [row.id, row]));
+  const members = observed.filter(({ id, address }) => missing.delete(id) || address === undefined);
+  return [...members, ...[...missing.values()].map(notSeenYet)];
+}
+
+function notSeenYet({ id, address, addedAtMs }: Machine): WorkerObservation {
+  return {
+    id,
+    hostname: id,
+    state: 'DEGRADED',
+    cpuMillicores: 0,
+    memoryBytes: 0,
+    gpus: [],
+    gpuNote: null,
+    attributes: {},
+    platform: 'not known yet',
+    cpuModel: 'not known yet',
+    cpuCount: 0,
+    cpuBusyPercent: null,
+    memoryAvailableBytes: 0,
+    disks: [],
+    sampledAtMs: addedAtMs,
+    address: address ?? undefined,
+    contact: { state: 'CONNECTING', sinceMs: addedAtMs, lastContactMs: null, message: null },
+  };
+}
+
+/** What a machine says of itself, what is set by hand over it, its taints, and its name. */
+export function attributesOf(
+  worker: Pick<WorkerObservation, 'id' | 'attributes'>,
+  row: Machine | undefined,
+): Readonly<Record<string, string | number>> {
+  const taints = Object.fromEntries((row?.taints ?? []).map(({ key, value }) => [key, value]));
+  return { ...worker.attributes, ...row?.attributes, ...taints, [machineAttribute]: worker.id };
+}
+
+export function offerOf(worker: WorkerObservation, row: Machine | undefined): SchedulingWorker {
+  const closed = closedClause(worker, row?.scheduling ?? 'OPEN');
+  return {
+    id: worker.id,
+    healthy: closed === null,
+    ...(closed === null ? {} : { closed }),
+    cpuMillicores: worker.cpuMillicores,
+    memoryBytes: worker.memoryBytes,
+    gpuNote: worker.gpuNote,
+    gpus: worker.gpus.map((gpu) => cardOf(gpu, worker.gpus)),
+    attributes: attributesOf(worker, row),
+    ...(row === undefined || row.taints.length === 0 ? {} : { taints: row.taints }),
+  };
+}
+
+const schedulingWords: Readonly<Record<MachineView['scheduling'], string | null>> = {
+  OPEN: null,
+  CORDONED: 'is cordoned',
+  DRAINING: 'is being drained',
+  DRAINED: 'is drained',
+};
+const contactWords: Readonly<Record<Contact['state'], string>> = {
+  CONNECTED: 'is not healthy',
+  CONNECTING: 'is not connected yet',
+  UNREACHABLE: 'cannot be reached',
+  OFF: 'is off',
+};
+
+/** Without times or figures: it is compared to see whether anything has changed. */
+function closedClause(worker: WorkerObservation, scheduling: MachineView['scheduling']): string | null {
+  const asked = schedulingWords[scheduling];
+  if (asked !== null) return `${worker.id} ${asked}`;
+  if (worker.state === 'HEALTHY') return null;
+  return `${worker.id} ${contactWords[worker.contact?.state ?? 'CONNECTED']}`;
+}
+
+function cardOf(gpu: GpuView, all: readonly GpuView[]): SchedulingGpu {
+  const { uuid, index, variant, busyByOthers, state, claimedBy, numaNode, processes } = gpu;
+  const users = processes.flatMap((each) =>
+    each.computes && each.attemptUid === null ? (each.user ?? []) : [],
+  );
+  const usedBy = [...new Set([...claimedBy, ...(busyByOthers ? users : [])])].sort();
+  const linkGroup = linkGroupOf(gpu, all);
+  return {
+    uuid,
+    index,
+    variant,
+    busyByOthers: busyByOthers || claimedBy.length > 0,
+    usable: state !== 'SICK' && state !== 'SILENT' && answers(gpu),
+    ...(usedBy.length === 0 ? {} : { usedBy }),
+    ...(numaNode === null ? {} : { numaNode }),
+    ...(linkGroup === null ? {} : { linkGroup }),
+  };
+}
+
+/** Cards with a link to each other are a group, named by the lowest index in it. */
+function linkGroupOf({ uuid, nvlinkTo }: GpuView, all: readonly GpuView[]): number | null {
+  if (nvlinkTo === null || nvlinkTo.length === 0) return null;
+  const linked = all.filter((other) => other.uuid === uuid || nvlinkTo.includes(other.uuid));
+  return linked.length < 2 ? null : Math.min(...linked.map(({ index }) => index));
+}
+
+/** A card that gives no number at all, with a note saying why, is given to nobody; one that lacks some numbers works. */
+function answers(
+  gpu: Pick<GpuView, 'note' | 'memoryTotalBytes' | 'utilizationPercent' | 'temperatureCelsius'>,
+): boolean {
+  return (
+    gpu.note === null ||
+    gpu.memoryTotalBytes !== null ||
+    gpu.utilizationPercent !== null ||
+    gpu.temperatureCelsius !== null
+  );
+}
