@@ -193,6 +193,10 @@ export function readMarks(folder: string): LogMark[] {
   } catch {
     return []; // a short attempt has none
   }
+  return parseMarks(text);
+}
+
+export function parseMarks(text: string): LogMark[] {
   const marks: LogMark[] = [];
   let out = 0;
   let err = 0;

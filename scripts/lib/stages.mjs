@@ -36,6 +36,7 @@ export const stages = [
     run: (/** @type {number} */ limit) => runVitest([name], limit),
   })),
   { name: 'faults', timeoutMs: 8 * minute, run: (limit) => runVitest(['faults'], limit) },
+  { name: 'cluster', timeoutMs: 8 * minute, run: (limit) => runVitest(['cluster'], limit) },
   { name: 'e2e', timeoutMs: 8 * minute, run: runWindowTests },
   { name: 'package', timeoutMs: 5 * minute, run: runPackageCheck },
   { name: 'accept', timeoutMs: 8 * minute, run: runAcceptance },

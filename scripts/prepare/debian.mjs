@@ -18,7 +18,16 @@ const wanted = {
   ],
   display: [['xvfb'], ['xauth'], ['dbus']],
   compiler: [['g++'], ['make'], ['python3']],
-  tests: [['dbus-x11'], ['dunst'], ['trayer'], ['x11-utils'], ['procps']],
+  tests: [
+    ['dbus-x11'],
+    ['dunst'],
+    ['trayer'],
+    ['x11-utils'],
+    ['procps'],
+    ['openssh-server'],
+    ['openssh-client'],
+    ['iproute2'],
+  ],
   /** What the figures are measured beside. */
   bench: [['task-spooler'], ['parallel']],
 };

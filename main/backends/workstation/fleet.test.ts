@@ -1,0 +1,234 @@
+import { describe, expect, test } from 'vitest';
+import type {
+  AttemptObservation,
+  Backend,
+  BackendListener,
+  DesiredAttempt,
+  WorkerObservation,
+} from '../backend.js';
+import { launchOf, specOf } from '../../../test/harness/backend-probe.js';
+import { fakeWorker } from '../../../test/harness/fake-backend.js';
+import { createFleet } from './fleet.js';
+
+class FakeOne implements Backend {
+  listener: BackendListener | null = null;
+  shares: (readonly DesiredAttempt[])[] = [];
+  watched: string[] = [];
+  looked: boolean[] = [];
+  closed = false;
+  broken: string | null = null;
+  hangs = false;
+
+  constructor(
+    readonly id: string,
+    readonly reason: string | null = null,
+  ) {}
+
+  describe(): ReturnType<Backend['describe']> {
+    return { id: this.id, kind: 'workstation', capabilities: ['worker-fleet', 'logs'] };
+  }
+  start(listener: BackendListener): Promise<void> {
+    this.listener = listener;
+    return this.hangs ? new Promise(() => undefined) : Promise.resolve();
+  }
+  observe(): readonly WorkerObservation[] {
+    this.fail();
+    return [{ ...fakeWorker, id: this.id }];
+  }
+  reconcile(desired: readonly DesiredAttempt[]): void {
+    this.fail();
+    this.shares.push(desired);
+  }
+  feasible(): string | null {
+    return this.reason;
+  }
+  readLog(uid: string): ReturnType<Backend['readLog']> {
+    return Promise.resolve({ data: Buffer.from(`${this.id} ${uid}`), size: 1 });
+  }
+  logMarks(): ReturnType<Backend['logMarks']> {
+    return Promise.resolve([{ atMs: 1, out: this.id.length, err: 0 }]);
+  }
+  watchLog(uid: string, on: boolean): void {
+    this.watched.push(`${uid} ${on}`);
+  }
+  watchWorkers(on: boolean): void {
+    this.looked.push(on);
+  }
+  close(): Promise<void> {
+    this.closed = true;
+    return Promise.resolve();
+  }
+  uids(): readonly string[] {
+    return (this.shares.at(-1) ?? []).map((item) => (item.kind === 'run' ? item.launch.uid : item.uid));
+  }
+  private fail(): void {
+    if (this.broken !== null) throw new Error(this.broken);
+  }
+}
+
+function run(uid: string, workerId: string): DesiredAttempt {
+  return { kind: 'run', launch: launchOf({ command: ['true'] }, { uid, workerId }) };
+}
+function keep(uid: string, workerId: string): DesiredAttempt {
+  return { kind: 'keep', uid, launch: launchOf({ command: ['true'] }, { uid, workerId }) };
+}
+function stop(uid: string, workerId: string): DesiredAttempt {
+  return {
+    kind: 'stop',
+    uid,
+    workerId,
+    container: false,
+    reason: 'cancelled',
+    signal: 'SIGTERM',
+    graceMs: 1,
+  };
+}
+function ended(uid: string): AttemptObservation {
+  const none = { startedAtMs: null, durationMs: null, signal: null, cause: null, peakMemoryBytes: null };
+  return { uid, state: 'SUCCEEDED', finishedAtMs: 1, exitCode: 0, warnings: [], pid: null, ...none };
+}
+
+async function fleetOf(machines = [new FakeOne('two'), new FakeOne('three')]) {
+  const local = new FakeOne('one');
+  const heard: AttemptObservation[] = [];
+  const workers: string[][] = [];
+  const grew: string[] = [];
+  const errors: string[] = [];
+  const note = (message: string, detail?: Readonly<Record<string, unknown>>) => {
+    errors.push(`${message}: ${JSON.stringify(detail)}`);
+  };
+  const fleet = createFleet({
+    local,
+    machines,
+    log: { info: () => undefined, warn: note, error: note },
+    nowMs: () => 42,
+    workerOf: (uid) => Promise.resolve(uid === 'old' ? 'two' : null),
+  });
+  await fleet.start({
+    observations: (batch) => heard.push(...batch),
+    workers: (all) => workers.push(all.map(({ id }) => id)),
+    logGrew: (uid) => grew.push(uid),
+  });
+  return { fleet, local, machines, heard, workers, grew, errors };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('a fleet of machines', () => {
+  test('gives each machine what was placed on it, whole and nothing else', async () => {
+    const { fleet, local, machines } = await fleetOf();
+    fleet.reconcile([run('a', 'one'), run('b', 'two'), keep('c', 'three'), stop('d', 'two')]);
+    expect(local.uids()).toEqual(['a']);
+    expect(machines.map((machine) => machine.uids())).toEqual([['b', 'd'], ['c']]);
+    fleet.reconcile([run('b', 'two')]);
+    expect([local, ...machines].map((machine) => machine.uids())).toEqual([[], ['b'], []]);
+  });
+
+  test('shows all workers, and all again when one changes', async () => {
+    const { fleet, machines, workers } = await fleetOf();
+    expect(fleet.observe().map(({ id }) => id)).toEqual(['one', 'two', 'three']);
+    machines[0]?.listener?.workers([{ ...fakeWorker, id: 'two', state: 'DEAD' }]);
+    expect(workers.at(-1)).toEqual(['one', 'two', 'three']);
+  });
+
+  test('a machine that throws or never starts harms no other, and is named once', async () => {
+    const [broken, hanging] = [new FakeOne('two'), new FakeOne('three')];
+    hanging.hangs = true;
+    const { fleet, local, errors } = await fleetOf([broken, hanging]);
+    broken.broken = 'lost its mind';
+    fleet.reconcile([run('a', 'one'), run('b', 'two'), run('c', 'three')]);
+    fleet.reconcile([run('a', 'one'), run('b', 'two'), run('c', 'three')]);
+    expect(local.uids()).toEqual(['a']);
+    expect(hanging.uids()).toEqual(['c']);
+    expect(errors.filter((text) => text.includes('reconcile'))).toHaveLength(1);
+    expect(errors[0]).toContain('lost its mind');
+    expect(fleet.observe().map(({ id }) => id)).toEqual(['one', 'three']);
+  });
+
+  test('hears of an attempt only from the machine it was placed on', async () => {
+    const { fleet, local, machines, heard, grew } = await fleetOf();
+    fleet.reconcile([keep('b', 'two')]);
+    machines[1]?.listener?.observations([ended('b')]);
+    local.listener?.observations([ended('b')]);
+    machines[1]?.listener?.logGrew('b', 1, 1);
+    expect(heard).toEqual([]);
+    machines[0]?.listener?.observations([ended('b')]);
+    machines[0]?.listener?.logGrew('b', 1, 1);
+    expect(heard.map(({ uid }) => uid)).toEqual(['b']);
+    expect(grew).toEqual(['b']);
+  });
+
+  test('reads a log where its attempt is or was', async () => {
+    const { fleet } = await fleetOf();
+    fleet.reconcile([keep('b', 'three')]);
+    expect(Buffer.from((await fleet.readLog('b', 'out', 0, 9)).data).toString()).toBe('three b');
+    expect(Buffer.from((await fleet.readLog('old', 'out', 0, 9)).data).toString()).toBe('two old');
+    expect(Buffer.from((await fleet.readLog('unknown', 'out', 0, 9)).data).toString()).toBe('one unknown');
+    expect(await fleet.logMarks('b')).toEqual([{ atMs: 1, out: 5, err: 0 }]);
+    await fleet.remove('three');
+    await expect(fleet.readLog('b', 'out', 0, 9)).rejects.toThrow('the machine three, which was removed');
+  });
+
+  test('watches a log where it is, and everywhere while that is not known', async () => {
+    const { fleet, local, machines } = await fleetOf();
+    fleet.watchLog('b', true);
+    expect([local, ...machines].map(({ watched }) => watched)).toEqual([['b true'], ['b true'], ['b true']]);
+    fleet.reconcile([keep('c', 'two')]);
+    fleet.watchLog('c', true);
+    expect(machines[0]?.watched).toEqual(['b true', 'c true']);
+    expect(local.watched).toEqual(['b true']);
+  });
+
+  test('takes in a machine while it runs, with what is wanted of it', async () => {
+    const { fleet, workers, heard } = await fleetOf([]);
+    fleet.watchWorkers(true);
+    fleet.watchLog('b', true);
+    fleet.reconcile([keep('b', 'two')]);
+    const two = new FakeOne('two');
+    fleet.add(two);
+    expect(two.uids()).toEqual(['b']);
+    expect(two.looked).toEqual([true]);
+    expect(two.watched).toEqual(['b true']);
+    expect(workers.at(-1)).toEqual(['one', 'two']);
+    expect(() => fleet.add(new FakeOne('two'))).toThrow('"two" already');
+    expect(() => fleet.add(new FakeOne('one'))).toThrow('"one" already');
+    two.listener?.observations([ended('b')]);
+    expect(heard).toHaveLength(1);
+  });
+
+  test('what was wanted of a removed machine is lost, and it is heard no more', async () => {
+    const { fleet, machines, heard, workers } = await fleetOf();
+    fleet.reconcile([keep('b', 'two'), keep('c', 'three')]);
+    await fleet.remove('two');
+    await turn();
+    expect(machines[0]?.closed).toBe(true);
+    expect(heard).toMatchObject([{ uid: 'b', state: 'WORKER_FAILED', cause: { code: 'WORKER_LOST' } }]);
+    machines[0]?.listener?.observations([ended('b')]);
+    expect(heard).toHaveLength(1);
+    expect(workers.at(-1)).toEqual(['one', 'three']);
+    fleet.reconcile([keep('b', 'two')]);
+    await turn();
+    expect(heard).toHaveLength(2);
+  });
+
+  test('starts nothing here that was placed on a machine nobody knows, but looks for what may live here', async () => {
+    const { fleet, local, heard } = await fleetOf();
+    fleet.reconcile([run('a', 'nowhere'), keep('b', 'the-old-name')]);
+    await turn();
+    expect(local.uids()).toEqual(['b']);
+    expect(heard).toMatchObject([{ uid: 'a', state: 'WORKER_FAILED' }]);
+  });
+
+  test('could run what one machine could, and says why none could', async () => {
+    const spec = specOf({ command: ['true'] });
+    const { fleet } = await fleetOf([new FakeOne('two', 'two is too small.')]);
+    expect(fleet.feasible(spec)).toBeNull();
+    const small = createFleet({
+      local: new FakeOne('one', 'one is too small.'),
+      machines: [new FakeOne('two', 'two is too small.')],
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+      nowMs: () => 1,
+    });
+    expect(small.feasible(spec)).toBe('one is too small. two is too small.');
+  });
+});

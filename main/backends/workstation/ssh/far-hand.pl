@@ -1,0 +1,741 @@
+# The hand of a controller on another machine. It comes over SSH's standard input, nothing of it is installed, and it ends with its
+# connection; the attempts it started live on, each under supervisor.sh in a session and a folder of its own. Perl as a base
+# system has it, no module beyond POSIX, Fcntl and Socket (Time::HiRes is used where it is).
+#
+# Both ways go frames: a length, then texts, each with its length before it (32 bits, big-endian). The first text names the kind.
+# Before its first frame the hand writes a mark, since a login shell may have printed something. far-words.ts has the other side.
+#   setup FOLDER SUPERVISOR-NAME SUPERVISOR-TEXT     -> ready FOLDER | unusable ERRNO MESSAGE
+#   has HASH...                                      -> lacks HASH...
+#   put HASH CONTENT
+#   start UID FOLDER LIMIT MEMORY, then four lists with their lengths before them (the command up to the program, files the program
+#     may be, arguments after it, staged paths and hashes), then names and values of the environment
+#   keep UID, stop UID SIGNAL GRACE-MS NOTICE, drop UID, watch UID 0|1
+#   strays UID...     stops every other attempt of the folder that lives -> strays-gone COUNT
+#   read ID UID FILE OFFSET MAX                      -> range ID SIZE DATA
+#   sample, disks, gpus, docker, ping ID             -> the same word with what was found
+# Unasked: hello, started, running, missing, fenced, unfilled, fault, gone, memory, checkpoint, size, stuck
+use strict;
+use warnings;
+use POSIX ();
+use Fcntl ();
+
+$0 = 'iris-far-hand';
+open(my $in, '<&', \*STDIN) && open(my $out, '>&', \*STDOUT) && open(my $err, '>&', \*STDERR) or die "dup: $!";
+$SIG{__WARN__} = sub { syswrite $err, $_[0] };
+open(STDIN, '<', '/dev/null') && open(STDOUT, '>', '/dev/null') && open(STDERR, '>', '/dev/null')
+  or die "/dev/null: $!";
+binmode $_ for $in, $out;
+$SIG{CHLD} = sub { };
+$SIG{$_} = sub { } for 'INT', 'HUP';
+$SIG{PIPE} = sub { POSIX::_exit(0) };
+delete $ENV{$_} for grep { /^(SSH_|IRIS_)/ } keys %ENV;
+chdir '/';
+
+my $fine = eval { require Time::HiRes; 1 };
+my $linux = -r '/proc/self/stat';
+my $ticks = POSIX::sysconf(POSIX::_SC_CLK_TCK()) || 100;
+my ($input, $output, $base, $lock, $supervisor) = ('', '', undef, undef, undef);
+my (%attempts, %pids, %jobs, %watching, $scanned, $strays);
+my $heard = mono();
+# What the cards are read with; `absent` where there is no such tool.
+my $cards = 'command -v nvidia-smi >/dev/null || { printf absent; exit; }; nvidia-smi -q -x; printf "\n--listed--\n"; nvidia-smi -L';
+# Who says nothing for so long has another hand by now, or none any more.
+my $silence = 150;
+
+sub slurp {
+  my ($file, $limit) = @_;
+  my $text = '';
+  my $fd = POSIX::open($file);
+  return undef unless defined $fd;
+  while (length $text < ($limit || 1 << 20)) {
+    my $piece;
+    my $count = POSIX::read($fd, $piece, 65_536);
+    last unless defined $count && $count > 0;
+    $text .= $piece;
+  }
+  POSIX::close($fd);
+  return $text;
+}
+
+sub line { my $text = slurp($_[0]); return '' unless defined $text; $text =~ s/\s+$//; return $text }
+sub now { return $fine ? Time::HiRes::time() : time }
+sub ms { return sprintf '%.0f', 1000 * $_[0] }
+
+sub mono {
+  return $1 if ($linux // -r '/proc/uptime') && (slurp('/proc/uptime', 100) || '') =~ /^([\d.]+)/;
+  return now();
+}
+
+sub say_ {
+  my $body = join '', map { pack 'N/a*', $_ } map { defined $_ ? "$_" : '' } @_;
+  $output .= pack('N', length $body) . $body;
+}
+
+sub flush {
+  while (length $output) {
+    my $count = syswrite $out, $output, 65_536;
+    if (defined $count) { substr $output, 0, $count, '' }
+    elsif ($! == POSIX::EAGAIN() || $! == POSIX::EWOULDBLOCK()) { return }
+    elsif ($! != POSIX::EINTR()) { POSIX::_exit(0) }
+  }
+}
+
+sub modified {
+  my @stat = $fine ? Time::HiRes::lstat($_[0]) : lstat $_[0];
+  return @stat ? $stat[9] : undef;
+}
+
+sub read_stat {
+  my $text = slurp("/proc/$_[0]/stat", 4096);
+  return undef unless defined $text && $text =~ /^(\d+) \((.*)\) (\S) (.*)$/s;
+  my ($pid, $name, $state, @rest) = ($1, $2, $3, split ' ', $4);
+  return undef if $state eq 'Z' || $state eq 'X';
+  return { pid => $pid, name => $name, state => $state, parent => $rest[0], group => $rest[1], session => $rest[2], ticks => $rest[18] };
+}
+
+my %protected = ($$ => 1);
+if ($linux) {
+  for (my $next = getppid; $next > 0 && !$protected{$next};) {
+    $protected{$next} = 1;
+    my $entry = read_stat($next) or last;
+    $next = $entry->{parent};
+  }
+}
+
+# Everything that lives; one look serves a whole turn of the loop.
+sub scan {
+  return @$scanned if $scanned;
+  my @found;
+  opendir my $all, '/proc' or return;
+  for my $pid (grep { /^\d+$/ } readdir $all) {
+    my $entry = read_stat($pid) or next;
+    my $environ = slurp("/proc/$pid/environ");
+    $entry->{uid} = $1 if defined $environ && $environ =~ /(?:^|\0)IRIS_ATTEMPT_UID=([^\0]*)/;
+    push @found, $entry;
+  }
+  $scanned = \@found;
+  return @found;
+}
+
+sub boot { return $linux ? line('/proc/sys/kernel/random/boot_id') : '-' }
+
+# The claim file: who runs the attempt and how it ended; supervisor.sh tells what its lines are.
+sub claim_of {
+  my $text = slurp("$base/$_[0]/claim", 8192);
+  return { kind => 'none', text => '' } unless defined $text;
+  my ($slot, $boot, $self) = split /\n/, $text;
+  return { kind => 'fenced', text => $text } if defined $slot && $slot =~ /^fenced \./;
+  return { kind => 'unfilled', text => $text } unless defined $self && $text =~ /\n\z/ && $self =~ /^(\d+) \(/;
+  my $claim = { kind => 'claimed', text => $text, boot => $boot, pid => $1 };
+  if ($self =~ /^\d+ \(.*\) \S (.*)$/) { $claim->{ticks} = (split ' ', $1)[18] }
+  if ($slot =~ /^(exit|timeout) (\d+) \d+ (\S+) (\S+) \. *$/) {
+    my ($status, $code, $begin, $end) = ($1, $2, $3, $4);
+    @$claim{qw(status code)} = ($status, $code);
+    $claim->{seconds} = $end - $begin if "$begin$end" =~ /^[\d.]+$/;
+  }
+  return $claim;
+}
+
+sub alive {
+  my ($claim) = @_;
+  return kill(0, $claim->{pid}) ? 1 : 0 unless $linux;
+  return 0 if $claim->{boot} ne boot();
+  my $entry = read_stat($claim->{pid});
+  return $entry && defined $claim->{ticks} && $entry->{ticks} == $claim->{ticks} ? 1 : 0;
+}
+
+# True: nobody can start it any more, and nobody has.
+sub fence {
+  my ($uid) = @_;
+  mkdir "$base/$uid", 0700;
+  sysopen(my $file, "$base/$uid/claim", Fcntl::O_WRONLY() | Fcntl::O_CREAT() | Fcntl::O_EXCL(), 0600) or return 0;
+  syswrite $file, sprintf("%-95s\n", 'fenced .');
+  return 1;
+}
+
+sub members {
+  my ($a) = @_;
+  my @all = scan();
+  my ($leader) = grep { $_->{pid} == $a->{pid} } @all;
+  my $reused = $leader && defined $a->{ticks} && $leader->{ticks} != $a->{ticks};
+  my $by_session = $a->{session_known} && !$reused;
+  return grep {
+    !$protected{$_->{pid}}
+      && ((defined $_->{uid} && $_->{uid} eq $a->{uid})
+      || ($by_session && ($_->{session} == $a->{pid} || $_->{group} == $a->{pid})))
+  } @all;
+}
+
+sub signal_one {
+  my ($a, $entry, $signal) = @_;
+  # Between the look and now the pid may have become another's.
+  my $again = read_stat($entry->{pid}) or return;
+  return unless $again->{ticks} == $entry->{ticks};
+  $a->{sent}{$signal} = 1 if kill $signal, $entry->{pid};
+}
+
+sub begin_end {
+  my ($a, $signal, $grace) = @_;
+  my $deadline = mono() + $grace;
+  if ($a->{ending}) {
+    $a->{deadline} = $deadline if $deadline < $a->{deadline};
+    return;
+  }
+  @$a{qw(ending signal deadline told first pause next)} = (1, $signal, $deadline, {}, 1, 0.005, 0);
+}
+
+# One step of ending an attempt: the same steps as on the controller's own machine (session-end.ts).
+sub step_end {
+  my ($a) = @_;
+  my $now = mono();
+  return if $now < $a->{next};
+  look_adopted($a) if $a->{adopted} && !$a->{gone};
+  if (!$linux) {
+    kill $a->{signal}, -$a->{pid} if $a->{first};
+    $a->{sent}{$a->{signal}} = 1 if $a->{first};
+    $a->{first} = 0;
+    return report_gone($a) if $a->{gone} && !kill 0, -$a->{pid};
+    if ($now >= $a->{deadline}) { kill 'KILL', -$a->{pid}; $a->{sent}{KILL} = 1 }
+    $a->{next} = $now + 0.05;
+    return;
+  }
+  if ($a->{signal} ne 'KILL') {
+    my $command_told = grep { $_ != $a->{pid} } keys %{ $a->{told} };
+    if ($a->{first} || $a->{gone} || ($a->{pause} >= 0.2 && !$command_told)) {
+      my @rest = members($a);
+      return report_gone($a) if !@rest && $a->{gone};
+      for my $entry (@rest) {
+        next if $a->{told}{ $entry->{pid} }++;
+        signal_one($a, $entry, $a->{signal});
+        kill 'CONT', $entry->{pid} if $entry->{state} eq 'T';
+      }
+    }
+    $a->{first} = 0;
+    if ($now < $a->{deadline}) {
+      my $left = $a->{deadline} - $now;
+      $a->{next} = $now + ($a->{pause} < $left ? $a->{pause} : $left);
+      $a->{pause} = $a->{pause} < 0.125 ? $a->{pause} * 2 : 0.25;
+      return;
+    }
+    @$a{qw(signal pause)} = ('KILL', 0.005);
+  }
+  my @rest = members($a);
+  return report_gone($a) if !@rest && $a->{gone};
+  my @others = grep { $_->{pid} != $a->{pid} } @rest;
+  if (@others) {
+    $a->{empty} = undef;
+    signal_one($a, $_, 'KILL') for @others;
+  } else {
+    $a->{empty} //= $now;
+    # By force, the supervisor comes last: it writes how the command ended. Unless it is stopped or stuck itself.
+    if ($now - $a->{empty} > 2) { signal_one($a, $_, 'KILL') for @rest }
+  }
+  $a->{stuck_at} //= $now + 10;
+  if ($now >= $a->{stuck_at}) {
+    $a->{stuck_at} = $now + 10;
+    say_('stuck', $a->{uid}, join ', ', map { "$_->{pid} ($_->{name}, state $_->{state})" } @rest[0 .. ($#rest < 4 ? $#rest : 4)]) if @rest;
+  }
+  $a->{next} = $now + $a->{pause};
+  $a->{pause} = $a->{pause} < 0.25 ? $a->{pause} * 2 : 0.5;
+}
+
+sub sizes { my ($a) = @_; return map { -s "$base/$a->{uid}/$_" || 0 } 'out', 'err' }
+
+# Notes where both streams were seen together, and tells who looks.
+sub look_sizes {
+  my ($a) = @_;
+  my ($size_out, $size_err) = sizes($a);
+  my $seen = "$size_out $size_err";
+  return if $seen eq $a->{sizes};
+  $a->{sizes} = $seen;
+  say_('size', $a->{uid}, $size_out, $size_err) if $a->{watched};
+  my $file;
+  if (open $file, '>>', "$base/$a->{uid}/marks") { print {$file} ms(now()), " $seen\n"; close $file }
+}
+
+sub look_checkpoint {
+  my ($a) = @_;
+  my $at = modified("$base/$a->{uid}/work/checkpoint");
+  return unless defined $at && $at > $a->{checkpoint};
+  $a->{checkpoint} = $at;
+  say_('checkpoint', $a->{uid}, ms($at)) unless $a->{reported};
+}
+
+sub look_memory {
+  my ($a) = @_;
+  my $sum = 0;
+  for my $entry (members($a)) {
+    my $text = slurp("/proc/$entry->{pid}/smaps_rollup", 8192);
+    if (defined $text && $text =~ /^Pss:\s+(\d+) kB$/m) { $sum += $1 }
+    elsif ((slurp("/proc/$entry->{pid}/status", 8192) || '') =~ /^VmRSS:\s+(\d+) kB$/m) { $sum += $1 }
+  }
+  say_('memory', $a->{uid}, 1024 * $sum);
+}
+
+sub report_gone {
+  my ($a) = @_;
+  my $claim = claim_of($a->{uid});
+  $a->{watched} or $a->{lived} or $a->{sizes} = join ' ', sizes($a);
+  look_sizes($a);
+  look_checkpoint($a);
+  my ($size_out, $size_err) = sizes($a);
+  my $took = defined $claim->{seconds} ? $claim->{seconds} : $a->{took};
+  my $ended = $a->{ended};
+  $ended //= modified("$base/$a->{uid}/claim") if $claim->{status};
+  $ended //= now();
+  my $begun = $a->{began};
+  $begun = $ended - $took if $a->{adopted} && defined $took && !defined $begun;
+  delete $attempts{ $a->{uid} };
+  say_('gone', $a->{uid}, $claim->{kind}, $claim->{status}, $claim->{code}, $a->{code}, $a->{rebooted} || 0,
+    defined $begun ? ms($begun) : '', ms($ended), defined $took ? ms($took) : '', join(',', map { "SIG$_" } sort keys %{ $a->{sent} }),
+    $a->{checkpoint} ? ms($a->{checkpoint}) : '', $size_out, $size_err);
+}
+
+sub new_attempt { return $attempts{ $_[0] } = { uid => $_[0], sizes => '0 0', checkpoint => 0, sent => {}, since => mono(), watched => $watching{ $_[0] } || 0 } }
+
+# The first of the files that can be executed; or undef, what stands in the way, and which file that is.
+sub program {
+  my @files = @_;
+  my @why;
+  for my $index (0 .. $#files) {
+    my $there = stat $files[$index];
+    my $state = -d _ ? 'folder' : 'refused';
+    if (!$there) { $state = $! == POSIX::EACCES() || $! == POSIX::EPERM() ? 'hidden' : 'missing' }
+    elsif ($state eq 'refused' && POSIX::access($files[$index], POSIX::X_OK())) { return $files[$index] }
+    @why = ($state, $index) unless @why && $why[0] eq 'refused';
+  }
+  return (undef, @why);
+}
+
+sub errno { return (0 + $!, "$!") }
+
+sub stage {
+  my ($uid, @staged) = @_;
+  while (my ($path, $hash) = splice @staged, 0, 2) {
+    my $target = "$base/$uid/work";
+    my @parts = split m{/}, $path;
+    my $name = pop @parts;
+    for my $part (@parts) {
+      $target .= "/$part";
+      mkdir $target, 0700 or $! == POSIX::EEXIST() or return ($path, "$!");
+    }
+    my $content = slurp("$base/.files/$hash", 1 << 30);
+    return ($path, "$!") unless defined $content;
+    sysopen(my $file, "$target/$name", Fcntl::O_WRONLY() | Fcntl::O_CREAT() | Fcntl::O_TRUNC(), 0600) or return ($path, "$!");
+    my $at = 0;
+    while ($at < length $content) {
+      my $count = syswrite $file, $content, length($content) - $at, $at;
+      return ($path, "$!") unless defined $count;
+      $at += $count;
+    }
+    close $file or return ($path, "$!");
+    utime undef, undef, "$base/.files/$hash";
+  }
+  return;
+}
+
+sub start {
+  my ($uid, $cwd, $limit, $memory, @rest) = @_;
+  return if $attempts{$uid};
+  my @lists = map { my $count = shift @rest; [splice @rest, 0, $count] } 1 .. 4;
+  my ($before, $files, $after, $staged) = @lists;
+  my %environment = @rest;
+  my $folder = "$base/$uid";
+  for my $each ($folder, "$folder/work") {
+    next if mkdir $each, 0700;
+    return say_('fault', $uid, 'attempt', errno()) if $! != POSIX::EEXIST();
+    return keep($uid, $memory) if $each eq $folder && -e "$folder/claim";
+  }
+  my ($path, $why) = stage($uid, @$staged);
+  return say_('fault', $uid, 'stage', $path, $why) if defined $path;
+  if (!chdir $cwd) {
+    my @errno = errno();
+    return say_('fault', $uid, 'cwd', stat $cwd && !-d _ ? (0, 'file') : @errno);
+  }
+  my ($program, @why) = program(@$files);
+  if (!defined $program) {
+    chdir '/';
+    return say_('fault', $uid, 'program', @why);
+  }
+  pipe(my $read, my $write) or return say_('fault', $uid, 'fork', errno());
+  my $pid = fork;
+  if (defined $pid && $pid == 0) {
+    POSIX::setsid();
+    $ENV{$_} = $environment{$_} for keys %environment;
+    no warnings 'exec';
+    exec { $$before[0] } @$before, $program, @$after;
+    syswrite $write, join ' ', errno();
+    POSIX::_exit(127);
+  }
+  my @errno = errno();
+  chdir '/';
+  return say_('fault', $uid, 'fork', @errno) unless defined $pid;
+  close $write;
+  my $failed = '';
+  while (!defined sysread $read, $failed, 200) { last if $! != POSIX::EINTR() }
+  if (length $failed) {
+    waitpid $pid, 0;
+    my ($number, $text) = split / /, $failed, 2;
+    return say_('fault', $uid, 'exec', $number, $text);
+  }
+  my $a = new_attempt($uid);
+  my $entry = $linux ? read_stat($pid) : undef;
+  @$a{qw(pid began since session_known memory)} = ($pid, now(), mono(), 1, $memory);
+  $a->{ticks} = $entry->{ticks} if $entry;
+  $pids{$pid} = $a;
+  say_('started', $uid, $pid, ms($a->{began}));
+}
+
+# Looks into the folder and goes on from what it proves. What nobody has started is fenced off.
+sub keep {
+  my ($uid, $memory) = @_;
+  if (my $known = $attempts{$uid}) {
+    say_('running', $uid, $known->{pid}, defined $known->{began} ? ms($known->{began}) : '') if $known->{pid};
+    return;
+  }
+  my $claim = claim_of($uid);
+  if ($claim->{kind} eq 'none') {
+    return say_('missing', $uid) if fence($uid);
+    $claim = claim_of($uid);
+  }
+  return say_('missing', $uid) if $claim->{kind} eq 'fenced';
+  my $a = new_attempt($uid);
+  @$a{qw(adopted memory)} = (1, $memory);
+  if ($claim->{kind} ne 'claimed') {
+    @$a{qw(unfilled unfilled_next)} = (20, mono() + 0.1);
+    return;
+  }
+  adopt($a, $claim);
+}
+
+sub adopt {
+  my ($a, $claim) = @_;
+  @$a{qw(pid ticks)} = @$claim{qw(pid ticks)};
+  if (!$claim->{status} && alive($claim)) {
+    $a->{session_known} = 1;
+    $a->{began} = now() - mono() + $claim->{ticks} / $ticks if $linux && defined $claim->{ticks};
+    return say_('running', $a->{uid}, $a->{pid}, defined $a->{began} ? ms($a->{began}) : '');
+  }
+  look_adopted($a);
+}
+
+sub look_adopted {
+  my ($a) = @_;
+  return if $a->{gone};
+  my $claim = claim_of($a->{uid});
+  if ($a->{unfilled}) {
+    if ($claim->{kind} eq 'claimed') { $a->{unfilled} = 0; return adopt($a, $claim) }
+    return if mono() < $a->{unfilled_next};
+    $a->{unfilled_next} = mono() + 0.1;
+    return if --$a->{unfilled};
+    delete $attempts{ $a->{uid} };
+    return say_('unfilled', $a->{uid});
+  }
+  return if !$claim->{status} && alive($claim);
+  # It may have ended between the two looks.
+  $claim = claim_of($a->{uid}) unless $claim->{status};
+  $a->{gone} = 1;
+  $scanned = undef;
+  if (!$claim->{status} && $linux && ($claim->{boot} // '') ne boot()) {
+    $a->{rebooted} = 1;
+    return report_gone($a);
+  }
+  begin_end($a, 'TERM', 2) unless $a->{ending};
+  $a->{next} = 0;
+}
+
+sub stop {
+  my ($uid, $signal, $grace, $notice) = @_;
+  my $a = $attempts{$uid};
+  if (!$a) {
+    keep($uid);
+    $a = $attempts{$uid} or return;
+  }
+  if (length $notice && -d "$base/$uid/work") {
+    my $file;
+    my $name = "$base/$uid/work/preemption.json";
+    if (open $file, '>', "$name.$$") { print {$file} $notice; close $file; rename "$name.$$", $name }
+  }
+  # Who claims it first: its supervisor, or this fence, behind which the supervisor leaves.
+  if (!$a->{adopted} && claim_of($uid)->{kind} eq 'none' && fence($uid)) { $a->{fenced} = 1; return }
+  return if $a->{unfilled} && ($a->{stop_later} = [$signal, $grace]);
+  begin_end($a, $grace == 0 ? 'KILL' : $signal, $grace / 1000) unless $a->{gone};
+}
+
+sub reap {
+  while ((my $pid = waitpid -1, POSIX::WNOHANG()) > 0) {
+    my $status = $?;
+    my $a = delete $pids{$pid} or next;
+    $a->{code} = $status & 127 ? '' : $status >> 8;
+    @$a{qw(gone ended took)} = (1, now(), mono() - $a->{since});
+    # What was seen before may miss what it left.
+    $scanned = undef;
+    my $claim = claim_of($a->{uid});
+    if ($a->{fenced}) {
+      delete $attempts{ $a->{uid} };
+      say_('fenced', $a->{uid});
+    } elsif ($claim->{kind} eq 'claimed' && $claim->{pid} != $pid) {
+      # Another supervisor holds it, started by a hand before this one.
+      my $memory = $a->{memory};
+      delete $attempts{ $a->{uid} };
+      keep($a->{uid}, $memory);
+    } else {
+      begin_end($a, 'TERM', 2) unless $a->{ending};
+      $a->{next} = 0;
+    }
+  }
+}
+
+# A child whose output is told under its name; one at a time of each, ended when it takes too long.
+sub job {
+  my ($name, $seconds, $code) = @_;
+  return if $jobs{$name};
+  pipe(my $read, my $write) or return;
+  my $pid = fork;
+  return unless defined $pid;
+  if ($pid == 0) {
+    POSIX::setsid();
+    POSIX::dup2(fileno $write, 1);
+    POSIX::dup2(1, 2);
+    $ENV{LC_ALL} = 'C';
+    $code->();
+    POSIX::_exit(0);
+  }
+  close $write;
+  $jobs{$name} = { pid => $pid, read => $read, text => '', until => mono() + $seconds };
+}
+
+sub job_over {
+  my ($name, $late) = @_;
+  my $job = delete $jobs{$name};
+  kill 'KILL', -$job->{pid} if $late;
+  close $job->{read};
+  my @more;
+  if ($name eq 'gpus') {
+    for my $pid ($job->{text} =~ m{<pid>(\d+)</pid>}g) {
+      my @stat = stat "/proc/$pid" or next;
+      my $environ = slurp("/proc/$pid/environ") || '';
+      my $uid = $environ =~ /(?:^|\0)IRIS_ATTEMPT_UID=([0-9a-f]+)/ && -d "$base/$1" ? $1 : '';
+      push @more, $pid, $uid, (getpwuid $stat[4])[0];
+    }
+  }
+  say_($name, $late ? 'late' : 'done', $job->{text}, @more);
+}
+
+sub run_program {
+  my ($name, @args) = @_;
+  exec { $name } $name, @args or do { print STDOUT ''; syswrite \*STDOUT, 'absent'; POSIX::_exit(127) };
+}
+
+sub docker_probe {
+  require Socket;
+  my @places = ('/var/run/docker.sock');
+  unshift @places, "$ENV{XDG_RUNTIME_DIR}/docker.sock" if $ENV{XDG_RUNTIME_DIR};
+  push @places, "/run/user/$>/docker.sock";
+  unshift @places, $1 if ($ENV{DOCKER_HOST} || '') =~ m{^unix://(.+)$};
+  my ($place) = grep { -S $_ } @places;
+  return syswrite \*STDOUT, 'absent' unless defined $place;
+  socket(my $socket, Socket::AF_UNIX(), Socket::SOCK_STREAM(), 0) or return syswrite \*STDOUT, "failed $place $!";
+  connect($socket, Socket::pack_sockaddr_un($place)) or return syswrite \*STDOUT, "failed $place $!";
+  syswrite $socket, "GET /version HTTP/1.0\r\nHost: docker\r\n\r\n";
+  my $text = '';
+  while (sysread $socket, $text, 65_536, length $text) { }
+  syswrite \*STDOUT, $text =~ /"Version":"([^"]+)"/ ? "ready $place $1" : "failed $place it gave no version";
+}
+
+sub sample {
+  my ($busy, $all, $available, $total) = ('', '', '', '');
+  if ((slurp('/proc/stat') || '') =~ /^cpu +(.*)$/m) {
+    my @count = (split ' ', $1)[0 .. 7];
+    $all = 0;
+    $all += $_ || 0 for @count;
+    $busy = $all - ($count[3] || 0) - ($count[4] || 0);
+  }
+  my $memory = slurp('/proc/meminfo') || '';
+  $available = 1024 * $1 if $memory =~ /^MemAvailable:\s+(\d+) kB$/m;
+  $total = 1024 * $1 if $memory =~ /^MemTotal:\s+(\d+) kB$/m;
+  say_('sample', $busy, $all, $total, $available);
+}
+
+sub hello {
+  my ($sysname, $nodename, $release, undef, $architecture) = POSIX::uname();
+  my $id = line('/etc/machine-id') || line('/var/lib/dbus/machine-id');
+  my $cpus = slurp('/proc/cpuinfo') || '';
+  my $count = () = $cpus =~ /^processor\s*:/mg;
+  if ((slurp('/proc/self/status') || '') =~ /^Cpus_allowed:\s+([0-9a-f,]+)/m) {
+    my $allowed = 0;
+    $allowed += sprintf('%b', hex $_) =~ tr/1// for split //, $1 =~ tr/,//dr;
+    $count = $allowed if $allowed && $allowed < $count;
+  }
+  if (!$count) { $count = `getconf _NPROCESSORS_ONLN 2>/dev/null`; $count = $count =~ /(\d+)/ ? $1 : 1 }
+  my ($model) = $cpus =~ /^model name\s*:\s*(.+)$/m;
+  my ($pretty) = (slurp('/etc/os-release') || '') =~ /^PRETTY_NAME="?([^"\n]*)"?$/m;
+  my $home = $ENV{HOME} || (getpwuid $>)[7] || '/';
+  say_('hello', hostname => $nodename, machineId => $id, bootId => boot(), clock => ms(now()), system => "$sysname $release",
+    architecture => $architecture, pretty => $pretty, cpuCount => $count, cpuModel => $model, home => $home, path => $ENV{PATH},
+    memoryBytes => (slurp('/proc/meminfo') || '') =~ /^MemTotal:\s+(\d+) kB$/m ? 1024 * $1 : 0,
+    unbuffered => defined $ENV{PYTHONUNBUFFERED} ? 1 : 0, umask => sprintf('%03o', umask), processes => $linux ? 1 : 0);
+}
+
+# Owns the folder: a hand of an earlier connection that is not told yet that it is cut off must start nothing any more.
+sub setup {
+  my ($folder, $name, $text) = @_;
+  my $home = $ENV{HOME} || (getpwuid $>)[7] || '/';
+  my $path = $home;
+  for my $part (split m{/}, $folder) {
+    $path .= "/$part";
+    mkdir $path, 0700 or $! == POSIX::EEXIST() or return say_('unusable', 0 + $!, "$path: $!");
+  }
+  chmod 0700, $path;
+  -d $path && -w _ or return say_('unusable', 0 + POSIX::EACCES(), "$path is no folder this user may write to");
+  sysopen($lock, "$path/.hand", Fcntl::O_RDWR() | Fcntl::O_CREAT(), 0600) or return say_('unusable', 0 + $!, "$path/.hand: $!");
+  my $holder = '';
+  sysread $lock, $holder, 200;
+  if ($linux && $holder =~ /^(\d+) (\d+) (\S+)/ && $1 != $$ && $3 eq boot()) {
+    my $entry = read_stat($1);
+    kill 'KILL', $1 if $entry && $entry->{ticks} == $2 && $entry->{name} =~ /^(perl|iris)/;
+  }
+  my $until = mono() + 5;
+  until (flock $lock, Fcntl::LOCK_EX() | Fcntl::LOCK_NB()) {
+    last if $! != POSIX::EWOULDBLOCK() && $! != POSIX::EAGAIN() && $! != POSIX::EINTR();
+    return say_('unusable', 0 + POSIX::EBUSY(), "$path is held by another connection of this controller") if mono() > $until;
+    select undef, undef, undef, 0.02;
+  }
+  sysseek $lock, 0, 0;
+  truncate $lock, 0;
+  my $self = $linux ? read_stat($$) : undef;
+  syswrite $lock, join(' ', $$, $self ? $self->{ticks} : 0, boot()) . "\n";
+  mkdir "$path/.files", 0700;
+  ($base, $supervisor) = ($path, "$path/$name");
+  put_file($supervisor, $text) or return say_('unusable', 0 + $!, "$supervisor: $!") unless -e $supervisor && -s _ == length $text;
+  # Files that no job has used for a week are sent anew.
+  if (opendir my $all, "$path/.files") { for (readdir $all) { unlink "$path/.files/$_" if -f "$path/.files/$_" && -M _ > 7 } }
+  say_('ready', $path);
+}
+
+# Whole or not there at all.
+sub put_file {
+  my ($target, $text) = @_;
+  sysopen(my $file, "$target.$$", Fcntl::O_WRONLY() | Fcntl::O_CREAT() | Fcntl::O_TRUNC(), 0600) or return 0;
+  my $at = 0;
+  while ($at < length $text) {
+    my $count = syswrite $file, $text, length($text) - $at, $at;
+    if (!defined $count) { my $number = $!; unlink "$target.$$"; $! = $number; return 0 }
+    $at += $count;
+  }
+  close $file;
+  return rename "$target.$$", $target;
+}
+
+# Attempts of the folder that live although the controller does not want them.
+sub stop_strays {
+  my %wanted = map { $_ => 1 } @_;
+  my %found;
+  if (opendir my $all, $base) {
+    for my $uid (grep { /^[0-9a-f]+$/ && !$wanted{$_} } readdir $all) {
+      my $claim = claim_of($uid);
+      $found{$uid} = 1 if $claim->{kind} eq 'claimed' && !$claim->{status} && alive($claim);
+    }
+  }
+  $scanned = undef;
+  for (scan()) { my $uid = $_->{uid}; $found{$uid} = 1 if defined $uid && $uid =~ /^[0-9a-f]+$/ && !$wanted{$uid} && -e "$base/$uid/claim" }
+  $strays = [keys %found];
+  for my $uid (@$strays) { stop($uid, 'TERM', 10_000, '') }
+}
+
+sub read_range {
+  my ($id, $uid, $name, $offset, $max) = @_;
+  my $data = '';
+  my $fd = POSIX::open("$base/$uid/$name");
+  return say_('range', $id, 0, '') unless defined $fd;
+  my $size = (POSIX::fstat($fd))[7];
+  if ($max > 0 && $offset < $size && defined POSIX::lseek($fd, $offset, 0)) {
+    $max = 262_144 if $max > 262_144;
+    $max = $size - $offset if $max > $size - $offset;
+    defined POSIX::read($fd, $data, $max) or $data = '';
+  }
+  POSIX::close($fd);
+  say_('range', $id, $size, $data);
+}
+
+sub receive {
+  my ($kind, @texts) = @_;
+  $heard = mono();
+  if ($kind eq 'ping') { say_('pong', $texts[0], ms(now())) }
+  elsif ($kind eq 'setup') { setup(@texts) }
+  elsif (!defined $base) { return }
+  elsif ($kind eq 'start') { start(@texts) }
+  elsif ($kind eq 'keep') { keep(@texts) }
+  elsif ($kind eq 'stop') { stop(@texts) }
+  elsif ($kind eq 'watch') {
+    if ($texts[1]) { $watching{ $texts[0] } = 1 } else { delete $watching{ $texts[0] } }
+    if (my $a = $attempts{ $texts[0] }) { $a->{watched} = $texts[1]; $a->{sizes} = '0 0' if $texts[1]; look_sizes($a) }
+  }
+  elsif ($kind eq 'strays') { stop_strays(@texts) }
+  elsif ($kind eq 'read') { read_range(@texts) }
+  elsif ($kind eq 'has') { say_('lacks', grep { !-e "$base/.files/$_" } @texts) }
+  elsif ($kind eq 'put') { put_file("$base/.files/$texts[0]", $texts[1]) or say_('unput', $texts[0], "$!") }
+  elsif ($kind eq 'sample') { sample() }
+  elsif ($kind eq 'disks') { job('disks', 5, sub { run_program('df', '-Pk', $base, $ENV{HOME} || '/', '/') }) }
+  elsif ($kind eq 'gpus') { job('gpus', 10, sub { run_program('/bin/sh', '-c', $cards) }) }
+  elsif ($kind eq 'docker') { job('docker', 5, \&docker_probe) }
+}
+
+my ($fast, $slow, $measure) = (0, 0, 0);
+sub periodic {
+  my $now = mono();
+  my ($is_fast, $is_slow, $measures) = ($now >= $fast, $now >= $slow, $now >= $measure);
+  $fast = $now + 0.1 if $is_fast;
+  $slow = $now + 0.5 if $is_slow;
+  $measure = $now + 2 if $measures;
+  for my $a (values %attempts) {
+    $a->{lived} = 1 if $now - $a->{since} > 1;
+    look_adopted($a) if $is_fast && $a->{adopted} && !$a->{gone};
+    next unless $attempts{ $a->{uid} };
+    if ($a->{stop_later} && !$a->{unfilled}) { my ($signal, $grace) = @{ delete $a->{stop_later} }; stop($a->{uid}, $signal, $grace, '') }
+    look_sizes($a) if $a->{watched} ? $is_fast : $is_slow && $a->{lived};
+    look_checkpoint($a) if $is_slow;
+    look_memory($a) if $measures && $a->{memory} && $a->{pid} && !$a->{ending};
+    step_end($a) if $a->{ending};
+  }
+  for my $name (keys %jobs) { job_over($name, 1) if $now >= $jobs{$name}{until} }
+  if ($strays && !grep { $attempts{$_} } @$strays) { say_('strays-gone', scalar @$strays); $strays = undef }
+  POSIX::_exit(0) if $now - $heard > $silence;
+}
+
+fcntl $out, Fcntl::F_SETFL(), fcntl($out, Fcntl::F_GETFL(), 0) | Fcntl::O_NONBLOCK();
+$output = "\0iris-far-hand\0";
+hello();
+flush();
+for (;;) {
+  my ($reads, $writes) = ('', '');
+  vec($reads, fileno $in, 1) = 1;
+  vec($reads, fileno $jobs{$_}{read}, 1) = 1 for keys %jobs;
+  vec($writes, fileno $out, 1) = 1 if length $output;
+  my $busy = grep { $_->{ending} || $_->{unfilled} } values %attempts;
+  my $ready = select $reads, $writes, undef, $busy ? 0.005 : $strays || %attempts ? 0.1 : %jobs ? 0.5 : 10;
+  $scanned = undef;
+  if ($ready > 0) {
+    if (vec $reads, fileno $in, 1) {
+      my $count = sysread $in, $input, 262_144, length $input;
+      POSIX::_exit(0) if defined $count ? $count == 0 : $! != POSIX::EINTR();
+      while (length $input >= 4) {
+        my $size = unpack 'N', $input;
+        last if length $input < 4 + $size;
+        my $frame = substr $input, 4, $size;
+        substr $input, 0, 4 + $size, '';
+        receive(unpack '(N/a*)*', $frame);
+        reap();
+      }
+    }
+    for my $name (keys %jobs) {
+      next unless vec $reads, fileno $jobs{$name}{read}, 1;
+      my $count = sysread $jobs{$name}{read}, $jobs{$name}{text}, 65_536, length $jobs{$name}{text};
+      next if !defined $count && $! == POSIX::EINTR();
+      job_over($name, 0) if !$count || length $jobs{$name}{text} > 16_777_216;
+    }
+  }
+  reap();
+  periodic();
+  flush();
+}

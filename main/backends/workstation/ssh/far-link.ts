@@ -1,0 +1,197 @@
+/** One connection to one machine: its SSH client, which is also the master others share, and the far hand at its other end. */
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { messageOf } from '../process/error-code.js';
+import { formatSshAddress } from './address.js';
+import farHandText from './far-hand.pl?raw';
+import { farFrame, FarWords, type FarText, type FarWord } from './far-words.js';
+import { newSocket, sshArgs, sshEnvironment, sshProgram, type SshCommandOptions } from './ssh-command.js';
+import { sshFailure, type SshFailure } from './ssh-failure.js';
+
+export interface FarLinkOptions {
+  readonly ssh: SshCommandOptions;
+  readonly socketFolder: string;
+  readonly monotonicMs: () => number;
+  readonly nowMs: () => number;
+  /** Until the hand's first word. */
+  readonly helloWithinMs: number;
+  /** It is asked so often, and given up when it has said nothing for so long. */
+  readonly pingEveryMs: number;
+  readonly silentAfterMs: number;
+  readonly onWord: (word: FarWord) => void;
+  /** `clock`: how far the machine's clock is ahead; from the answer that was quickest lately. */
+  readonly onContact: (clockSkewMs: number | null) => void;
+  /** Told once, and nothing after it. */
+  readonly onLost: (failure: SshFailure) => void;
+}
+
+export interface FarLink {
+  /** Path of the control socket. */
+  readonly socket: string;
+  send(...texts: readonly FarText[]): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Reads the hand from the standard input. One line without anything that a shell of any kind would read otherwise. What PerlIO would
+ * read ahead belongs to the hand.
+ */
+const bootstrap = (bytes: number) =>
+  `exec perl -e 'while(length($s)<${bytes}){sysread(STDIN,$s,${bytes}-length($s),length($s))||exit(3)}eval($s);die($@)'`;
+
+const leaveMs = 1000;
+const mostErrorText = 8192;
+/** A skew is measured no better than half of the round trip: the quickest of so many counts. */
+const skewSamples = 8;
+
+export function openFarLink(options: FarLinkOptions): FarLink {
+  const { ssh, monotonicMs } = options;
+  const socket = newSocket(options.socketFolder);
+  const host = formatSshAddress(ssh.address).replace(/^ssh:\/\//, '');
+  const hand = Buffer.from(farHandText);
+  const words = new FarWords();
+  const pings = new Map<number, { readonly sentMs: number; readonly sentAtMs: number }>();
+  const skews: { readonly tripMs: number; readonly skewMs: number }[] = [];
+  let nextPing = 0;
+  let heardMs = monotonicMs();
+  let spoke = false;
+  let over = false;
+  let errorText = '';
+
+  const child: ChildProcessWithoutNullStreams = spawn(
+    sshProgram(ssh.client),
+    sshArgs(ssh, { socket, master: true }, bootstrap(hand.length)),
+    { stdio: 'pipe', detached: true, env: sshEnvironment(ssh.client) },
+  );
+
+  function lost(failure: SshFailure): void {
+    if (over) return;
+    finish();
+    child.kill('SIGKILL');
+    options.onLost(failure);
+  }
+
+  function finish(): void {
+    over = true;
+    clearInterval(timer);
+    rmSync(socket, { force: true });
+  }
+
+  const silent = (what: string): SshFailure => ({
+    kind: 'silent',
+    message: `${host} ${what}.`,
+    advice:
+      'Is it on and connected to this network? It is tried again by itself; tasks there go on meanwhile.',
+  });
+
+  const timer = setInterval(() => {
+    const quietMs = monotonicMs() - heardMs;
+    if (!spoke) {
+      if (quietMs >= options.helloWithinMs)
+        lost(silent(`gave no answer within ${Math.round(options.helloWithinMs / 1000)} s`));
+      return;
+    }
+    if (quietMs >= options.silentAfterMs) {
+      lost(silent(`has said nothing for ${Math.round(quietMs / 1000)} s`));
+      return;
+    }
+    ping();
+  }, options.pingEveryMs);
+  timer.unref();
+
+  function ping(): void {
+    pings.set(nextPing, { sentMs: monotonicMs(), sentAtMs: options.nowMs() });
+    send('ping', String(nextPing));
+    nextPing += 1;
+  }
+
+  function send(...texts: readonly FarText[]): void {
+    if (!over) child.stdin.write(farFrame(texts));
+  }
+
+  function pong(word: FarWord): void {
+    const asked = pings.get(word.number(0) ?? -1);
+    const theirs = word.number(1);
+    if (asked === undefined || theirs === null) return;
+    pings.delete(word.number(0) ?? -1);
+    const tripMs = monotonicMs() - asked.sentMs;
+    skews.push({ tripMs, skewMs: Math.round(theirs - (asked.sentAtMs + tripMs / 2)) });
+    if (skews.length > skewSamples) skews.shift();
+  }
+
+  function skew(): number | null {
+    const best = skews.reduce<(typeof skews)[number] | null>(
+      (found, one) => (found === null || one.tripMs < found.tripMs ? one : found),
+      null,
+    );
+    return best?.skewMs ?? null;
+  }
+
+  child.stdout.on('data', (piece: Buffer) => {
+    if (over) return;
+    let said: readonly FarWord[];
+    try {
+      said = words.push(piece);
+    } catch (error) {
+      lost({ kind: 'shell', message: `${host}: ${messageOf(error)}.`, advice: `Try: ssh ${host} true.` });
+      return;
+    }
+    heardMs = monotonicMs();
+    for (const word of said) {
+      if (word.kind === 'hello') {
+        spoke = true;
+        ping();
+      }
+      if (word.kind === 'pong') {
+        pong(word);
+        options.onContact(skew());
+      } else options.onWord(word);
+    }
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errorText = (errorText + text).slice(-mostErrorText);
+  });
+  // Followed by its end.
+  child.stdin.on('error', () => undefined);
+  child.on('error', (error) => {
+    const message = `The SSH client ${sshProgram(ssh.client)} cannot be run: ${messageOf(error)}.`;
+    lost({ kind: 'client', message, advice: 'Install OpenSSH (apt install openssh-client).' });
+  });
+  child.on('close', (code, signal) => {
+    if (over) return;
+    if (spoke && code !== 255) {
+      const how = signal ?? `exit code ${code ?? 'unknown'}`;
+      const words_ = errorText.trim().split('\n').at(-1) ?? '';
+      lost({
+        kind: 'cut',
+        message: `What watches over the tasks on ${host} ended (${how}${words_ === '' ? '' : `: ${words_}`}).`,
+        advice: 'It is started again by itself; tasks there go on meanwhile.',
+      });
+      return;
+    }
+    lost(sshFailure(host, code, errorText, words.noise()));
+  });
+  child.stdin.write(hand);
+
+  return {
+    socket,
+    send,
+    close: () => {
+      if (over || child.exitCode !== null || child.signalCode !== null) {
+        if (!over) finish();
+        return Promise.resolve();
+      }
+      finish();
+      return new Promise((resolve) => {
+        const force = setTimeout(() => child.kill('SIGKILL'), leaveMs);
+        child.once('close', () => {
+          clearTimeout(force);
+          resolve();
+        });
+        child.stdin.end();
+        // With others on its connection a master does not leave by itself.
+        child.kill('SIGTERM');
+      });
+    },
+  };
+}

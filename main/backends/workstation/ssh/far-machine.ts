@@ -1,0 +1,166 @@
+/** What a machine reached by SSH has and how busy it is, from the words of its far hand. */
+import type { GpuView } from '../../../../core/contract/gpus.js';
+import type { DiskView, DockerState } from '../../../../core/contract/machines.js';
+import type { FarWord } from './far-words.js';
+import { readGpus, type FarGpuProcess, type FarGpus } from './gpu-text.js';
+import type { MachineFacts } from './machine-memory.js';
+
+export interface FarHello {
+  readonly facts: MachineFacts;
+  readonly clockMs: number;
+  readonly home: string;
+  readonly searchPath: string | undefined;
+  readonly unbuffered: boolean;
+  readonly umask: number;
+}
+
+export function helloOf(word: FarWord): FarHello {
+  const said = word.pairs();
+  const text = (name: string) => said.get(name) ?? '';
+  const kernel = text('system');
+  const pretty = text('pretty');
+  return {
+    facts: {
+      machineId: text('machineId'),
+      bootId: text('bootId'),
+      hostname: text('hostname'),
+      platform:
+        pretty === '' ? `${kernel} ${text('architecture')}` : `${pretty} (${kernel} ${text('architecture')})`,
+      cpuModel: text('cpuModel').replaceAll(/\s+/g, ' ').trim() || 'unknown processor',
+      cpuCount: Math.max(1, Number.parseInt(text('cpuCount'), 10) || 1),
+      memoryBytes: Number(text('memoryBytes')) || 0,
+    },
+    clockMs: Number(text('clock')),
+    home: text('home'),
+    searchPath: said.get('path'),
+    unbuffered: text('unbuffered') === '1',
+    umask: Number.parseInt(text('umask'), 8) || 0o022,
+  };
+}
+
+/** Lines of `df -Pk`; one entry a file system. */
+export function disksOf(text: string, attemptsFolder: string, home: string): readonly DiskView[] {
+  const purposes = ['logs and working folders of jobs', 'home folder', 'system'];
+  const asked = [attemptsFolder, home, '/'];
+  const found = new Map<string, DiskView>();
+  const lines = text.split('\n').filter((line) => /^\S.*\s\d+\s+\d+\s+-?\d+\s+\d+%\s+\//.test(line));
+  for (const [index, line] of lines.entries()) {
+    const match = /^(.+?)\s+(\d+)\s+(\d+)\s+(-?\d+)\s+\d+%\s+(\/.*)$/.exec(line);
+    if (match === null) continue;
+    const [, device = '', total, , free, mountPoint = ''] = match;
+    const key = `${device} ${mountPoint}`;
+    if (found.has(key) || Number(total) === 0) continue;
+    found.set(key, {
+      mountPoint: lines.length === asked.length ? (asked[index] ?? mountPoint) : mountPoint,
+      purpose: purposes[index] ?? 'system',
+      totalBytes: Number(total) * 1024,
+      freeBytes: Math.max(0, Number(free) * 1024),
+    });
+  }
+  return [...found.values()];
+}
+
+/** The words of the hand's look at Docker: `absent`, `failed SOCKET WHY`, `ready SOCKET VERSION`. */
+export function dockerOf(outcome: string, text: string): DockerState {
+  const [state, socket = '', ...rest] = text.split(' ');
+  const detail = rest.join(' ');
+  const none = { version: null, gpus: false };
+  if (outcome === 'late')
+    return {
+      ...none,
+      state: 'FAILED',
+      message: 'Docker there does not answer; see systemctl status docker.',
+    };
+  if (state === 'ready') return { state: 'READY', version: detail, gpus: false, message: null };
+  if (state !== 'failed')
+    return { ...none, state: 'ABSENT', message: 'There is no Docker there: install it to run containers.' };
+  const denied = /denied/i.test(detail);
+  const advice = denied
+    ? 'add this user to its group there: sudo usermod -aG docker "$USER", then log in anew'
+    : 'see systemctl status docker';
+  return {
+    ...none,
+    state: 'FAILED',
+    message: `Docker there cannot be used (${socket}: ${detail}); ${advice}.`,
+  };
+}
+
+/** Keeps what was seen last. */
+export class FarMachine {
+  private ticks: { readonly busy: number; readonly all: number } | null = null;
+  private reading: FarGpus = { gpus: [], note: 'not looked at yet' };
+  cpuBusyPercent: number | null = null;
+  memoryAvailableBytes = 0;
+  disks: readonly DiskView[] = [];
+  docker: DockerState = { state: 'UNKNOWN', version: null, gpus: false, message: null };
+  /** The cards were looked at once: placement knows them. */
+  complete = false;
+
+  gpus(): readonly GpuView[] {
+    return this.reading.gpus;
+  }
+
+  gpuNote(): string | null {
+    return this.reading.note;
+  }
+
+  /** A new connection: nothing of the one before is a rate any more. */
+  connected(): void {
+    this.ticks = null;
+    this.complete = false;
+  }
+
+  sample(word: FarWord): void {
+    const [busy, all] = [word.number(0), word.number(1)];
+    this.memoryAvailableBytes = word.number(3) ?? this.memoryAvailableBytes;
+    const before = this.ticks;
+    this.ticks = busy === null || all === null ? null : { busy, all };
+    if (busy === null || all === null || before === null || all <= before.all) return;
+    const share = (busy - before.busy) / (all - before.all);
+    this.cpuBusyPercent = Math.round(Math.min(1, Math.max(0, share)) * 1000) / 10;
+  }
+
+  /** gpus OUTCOME TEXT, then of each process on a card its pid, its attempt (empty: none) and its user. */
+  gpusSeen(word: FarWord, hostMemoryBytes: number): void {
+    const processes = new Map<number, FarGpuProcess>();
+    for (let index = 2; index + 2 < word.count; index += 3) {
+      const [attemptUid, user] = [word.text(index + 1), word.text(index + 2)];
+      processes.set(word.number(index) ?? 0, { attemptUid: attemptUid || null, user: user || null });
+    }
+    const [outcome, text] = [word.text(0), word.text(1)];
+    this.reading = readGpus({ outcome, text, processes, hostMemoryBytes }, this.reading);
+    this.complete = true;
+  }
+}
+
+const sampleLookedAtMs = 2000;
+const gpusLookedAtMs = 10_000;
+const idleMs = 60_000;
+/** A timer that comes a moment early is no reason to wait for the next. */
+const earlyMs = 500;
+
+/** When what is to be asked: often while somebody looks. */
+export class SampleTimes {
+  private sampledMs = Number.NEGATIVE_INFINITY;
+  private gpusMs = Number.NEGATIVE_INFINITY;
+
+  /** Everything is due. */
+  reset(): void {
+    this.sampledMs = Number.NEGATIVE_INFINITY;
+    this.gpusMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** What is due now counts as asked. */
+  due(nowMs: number, looked: boolean): readonly string[] {
+    const words: string[] = [];
+    if (nowMs - this.sampledMs >= (looked ? sampleLookedAtMs : idleMs) - earlyMs) {
+      this.sampledMs = nowMs;
+      words.push('disks', 'sample');
+    }
+    if (nowMs - this.gpusMs >= (looked ? gpusLookedAtMs : idleMs) - earlyMs) {
+      this.gpusMs = nowMs;
+      words.push('gpus', 'docker');
+    }
+    return words;
+  }
+}

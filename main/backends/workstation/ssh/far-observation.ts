@@ -1,0 +1,87 @@
+/** A machine reached by SSH as the controller sees it: while it is not in contact, what was known of it. */
+import type { GpuView } from '../../../../core/contract/gpus.js';
+import type { Contact } from '../../../../core/contract/machines.js';
+import type { JobSpec } from '../../../../core/contract/job-request.js';
+import { infeasibleFields } from '../../../../core/scheduling/feasible.js';
+import type { WorkerObservation } from '../../backend.js';
+import { formatSshAddress, type SshAddress } from './address.js';
+import type { FarMachine } from './far-machine.js';
+import type { MachineFacts } from './machine-memory.js';
+
+export interface FarState {
+  readonly name: string;
+  readonly address: SshAddress;
+  /** Null: it was never in contact. */
+  readonly facts: MachineFacts | null;
+  readonly machine: FarMachine;
+  /** New attempts may be placed there. */
+  readonly ready: boolean;
+  readonly lost: boolean;
+  readonly contact: Contact;
+  readonly clockSkewMs: number | null;
+  readonly sampledAtMs: number;
+}
+
+export function observationOf(state: FarState): WorkerObservation {
+  const { facts, machine, ready } = state;
+  const gpus = machine.gpus();
+  const hostname = facts?.hostname ?? state.address.host;
+  return {
+    id: state.name,
+    hostname,
+    state: ready ? 'HEALTHY' : state.lost ? 'DEAD' : 'DEGRADED',
+    cpuMillicores: (facts?.cpuCount ?? 0) * 1000,
+    memoryBytes: facts?.memoryBytes ?? 0,
+    gpus,
+    gpuNote: machine.gpuNote(),
+    attributes: attributesOf(hostname, gpus),
+    platform: facts?.platform ?? 'not known yet',
+    cpuModel: facts?.cpuModel ?? 'not known yet',
+    cpuCount: facts?.cpuCount ?? 0,
+    cpuBusyPercent: ready ? machine.cpuBusyPercent : null,
+    memoryAvailableBytes: ready ? machine.memoryAvailableBytes : 0,
+    disks: machine.disks,
+    sampledAtMs: state.sampledAtMs,
+    address: formatSshAddress(state.address),
+    contact: state.contact,
+    clockSkewMs: state.clockSkewMs,
+    bootId: facts?.bootId ?? null,
+    docker: machine.docker,
+  };
+}
+
+/** As of the machine here: one with cards takes jobs without any all the same. */
+function attributesOf(hostname: string, gpus: readonly GpuView[]): Readonly<Record<string, string | number>> {
+  const variants = [...new Set(gpus.map((gpu) => gpu.variant))].sort();
+  return {
+    hostname,
+    preemptible: 'false',
+    'device-type': gpus.length > 0 ? 'gpu' : 'cpu',
+    ...(variants.length === 0 ? {} : { 'device-variant': variants.join(','), 'gpu-count': gpus.length }),
+  };
+}
+
+/** One sentence why it could never run there. */
+export function infeasibleOn(
+  name: string,
+  spec: JobSpec,
+  workers: readonly WorkerObservation[],
+): string | null {
+  const fields = infeasibleFields(spec, workers);
+  if (fields.length === 0) return null;
+  const said = fields.map(
+    ({ field, value, expected }) => `${field}: ${value} asked for, there is ${expected}`,
+  );
+  return `${name} could never run it. ${said.join('; ')}.`;
+}
+
+/** One sentence when who answers is not who was added: an address may have gone to another machine. */
+export function foreignIdentity(
+  name: string,
+  address: SshAddress,
+  before: MachineFacts,
+  now: MachineFacts,
+): string | null {
+  if (before.machineId === '' || before.machineId === now.machineId) return null;
+  return `${formatSshAddress(address)} is another machine (${now.hostname}, ${now.machineId}) than the ${name} that was added (${before.hostname}, ${before.machineId}), so nothing is sent to it.`;
+}

@@ -1,0 +1,74 @@
+/** Ranges of files of attempts, read through the far hand on demand. */
+import { RefusalError, refusal } from '../../../../core/contract/errors.js';
+import type { LogRange } from '../../backend.js';
+import type { FarText, FarWord } from './far-words.js';
+
+interface Asked {
+  readonly resolve: (range: LogRange) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The hand answers with no more at once, so that a large log holds up nobody's stop. */
+const pieceBytes = 256 * 1024;
+
+export class FarReads {
+  private readonly asked = new Map<number, Asked>();
+  private next = 0;
+  private send: ((...texts: readonly FarText[]) => void) | null = null;
+
+  constructor(private readonly name: string) {}
+
+  connected(send: (...texts: readonly FarText[]) => void): void {
+    this.send = send;
+  }
+
+  disconnected(): void {
+    this.send = null;
+    const waiting = [...this.asked.values()];
+    this.asked.clear();
+    for (const { reject } of waiting) reject(this.unavailable());
+  }
+
+  word(word: FarWord): void {
+    const id = word.number(0) ?? -1;
+    const asked = this.asked.get(id);
+    this.asked.delete(id);
+    asked?.resolve({ size: word.number(1) ?? 0, data: word.bytes(2) });
+  }
+
+  /** At most `maxBytes` from `offset`. Less only at the end. */
+  async read(
+    uid: string,
+    file: 'out' | 'err' | 'marks',
+    offset: number,
+    maxBytes: number,
+  ): Promise<LogRange> {
+    // It becomes part of a path: nothing but what a controller mints passes.
+    if (!/^[0-9a-z-]{1,64}$/i.test(uid)) throw new Error(`${JSON.stringify(uid)} is no attempt's uid`);
+    const pieces: Uint8Array[] = [];
+    let got = 0;
+    for (;;) {
+      const { data, size } = await this.piece(uid, file, offset + got, Math.min(pieceBytes, maxBytes - got));
+      pieces.push(data);
+      got += data.length;
+      if (data.length === 0 || got >= maxBytes || offset + got >= size)
+        return { data: Buffer.concat(pieces), size };
+    }
+  }
+
+  private piece(uid: string, file: string, offset: number, bytes: number): Promise<LogRange> {
+    const { send } = this;
+    if (send === null) return Promise.reject(this.unavailable());
+    const id = this.next;
+    this.next += 1;
+    return new Promise((resolve, reject) => {
+      this.asked.set(id, { resolve, reject });
+      send('read', String(id), uid, file, String(offset), String(bytes));
+    });
+  }
+
+  private unavailable(): RefusalError {
+    const text = `The machine ${this.name} is not connected; its logs can be read as soon as it is again.`;
+    return new RefusalError(refusal('UNAVAILABLE', text));
+  }
+}

@@ -1,0 +1,124 @@
+/** What the far hand is told to start one attempt, and what its refusals mean. */
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { getSystemErrorName } from 'node:util';
+import type { GpuView } from '../../../../core/contract/gpus.js';
+import { isConfinedPath } from '../../../../core/contract/job-request.js';
+import type { AttemptLaunch } from '../../backend.js';
+import {
+  refuseByFault,
+  refuseFolder,
+  refuseSpawn,
+  supervisorCommand,
+  type Refusal,
+} from '../process/attempt-start.js';
+import { noGroups } from '../process/control-groups.js';
+import {
+  folderFault,
+  programFault,
+  programPlaces,
+  programStates,
+  type ProgramPlaces,
+} from '../process/program.js';
+import { attemptEnvironment } from '../process/task-environment.js';
+import type { FarText, FarWord } from './far-words.js';
+
+/** What the hand told of where it works. */
+export interface FarPlace {
+  /** Of all attempts. */
+  readonly folder: string;
+  readonly supervisor: string;
+  readonly umask: number;
+  readonly searchPath: string | undefined;
+  /** PYTHONUNBUFFERED is set there. */
+  readonly unbuffered: boolean;
+}
+
+export interface FarFile {
+  readonly path: string;
+  readonly hash: string;
+  readonly content: Uint8Array;
+}
+
+/** Null: one would leave the attempt's folder, which is never sent. */
+export function filesOf({ spec }: AttemptLaunch): readonly FarFile[] | null {
+  if (!spec.files.every((file) => isConfinedPath(file.path))) return null;
+  return spec.files.map((file) => {
+    const content = Buffer.from(file.contentBase64, 'base64');
+    return { path: file.path, hash: createHash('sha256').update(content).digest('hex'), content };
+  });
+}
+
+export function placesOf({ spec, environment }: AttemptLaunch, place: FarPlace): ProgramPlaces {
+  return programPlaces(spec.command[0] ?? '', spec.workingDirectory, environment['PATH'] ?? place.searchPath);
+}
+
+export function startTexts(
+  launch: AttemptLaunch,
+  place: FarPlace,
+  files: readonly FarFile[],
+  gpus: readonly GpuView[],
+): readonly FarText[] {
+  const { uid, spec } = launch;
+  const setup = {
+    kind: 'setup',
+    attemptsFolder: place.folder,
+    supervisor: place.supervisor,
+    shell: '/bin/sh',
+    loginEnvironment: {},
+    umask: place.umask,
+    groups: noGroups,
+  } as const;
+  const item = {
+    uid,
+    command: spec.command,
+    folder: spec.workingDirectory,
+    environment: {},
+    files: [],
+    timeLimitMs: spec.timeoutMs,
+    stopSignal: spec.stopSignal,
+    graceMs: spec.graceMs,
+    limits: null,
+  };
+  const lists = [
+    supervisorCommand(setup, item, []),
+    placesOf(launch, place).files,
+    spec.command.slice(1),
+    files.flatMap((file) => [file.path, file.hash]),
+  ];
+  const login: Record<string, string> = place.unbuffered ? { PYTHONUNBUFFERED: '1' } : {};
+  const work = path.posix.join(place.folder, uid, 'work');
+  return [
+    'start',
+    uid,
+    spec.workingDirectory,
+    String(spec.timeoutMs ?? ''),
+    spec.memoryIsLimit ? '1' : '0',
+    ...lists.flatMap((list) => [String(list.length), ...list]),
+    ...Object.entries(attemptEnvironment(launch, login, work, gpus)).flat(),
+  ];
+}
+
+/** `word`: `fault UID STEP DETAIL...` */
+export function farRefusal(word: FarWord, launch: AttemptLaunch, place: FarPlace): Refusal {
+  const { uid, spec } = launch;
+  const step = word.text(1);
+  if (step === 'program') {
+    const places = placesOf(launch, place);
+    const state = programStates.find((one) => one === word.text(2)) ?? 'missing';
+    return refuseByFault(
+      uid,
+      programFault(spec.command[0] ?? '', places, places.files[word.number(3) ?? 0] ?? '', state),
+    );
+  }
+  if (step === 'stage') {
+    const message = `The staged file ${word.text(2)} could not be written there: ${word.text(3)}.`;
+    return refuseByFault(uid, { cause: { code: 'STAGING_FAILED', message }, exitCode: null });
+  }
+  const number = word.number(2) ?? 0;
+  const code = number === 0 ? word.text(3) : getSystemErrorName(-number);
+  const message = `${code}: ${word.text(3)}`;
+  if (step === 'attempt') return refuseFolder(uid, `${place.folder}/${uid}`, code, message);
+  if (step === 'cwd') return refuseByFault(uid, folderFault(spec.workingDirectory, code, message));
+  return refuseSpawn(uid, code, message);
+}

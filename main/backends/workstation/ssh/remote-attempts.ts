@@ -1,0 +1,368 @@
+/**
+ * Attempts on a machine reached by SSH. Level-triggered as the process runtime here: told the complete desired set, it has the far
+ * hand start what is missing, adopt what lives and stop what shall stop. While there is no connection attempts go on, and what is
+ * wanted waits; with the next connection each is looked at anew, before anything is started.
+ */
+import type { GpuView } from '../../../../core/contract/gpus.js';
+import { formatSize } from '../../../../core/formats/sizes.js';
+import type { Cause } from '../../../../core/contract/views.js';
+import type { AttemptObservation, DesiredAttempt } from '../../backend.js';
+import { newEntry, observationOf, stopOrder, type AttemptEntry } from '../process/attempt-entry.js';
+import type { LinkLog } from '../process/launcher-link.js';
+import { outcomeOf, rebooted, stopCause, supervisorLost } from '../process/outcome.js';
+import { Reporter } from '../process/reporter.js';
+import { farRefusal, filesOf, startTexts, type FarFile, type FarPlace } from './far-start.js';
+import type { FarText, FarWord } from './far-words.js';
+
+export interface RemoteAttemptsOptions {
+  readonly log: LinkLog;
+  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
+  readonly gpus: () => readonly GpuView[];
+  /** How far the machine's clock is ahead. */
+  readonly clockSkewMs: () => number;
+  readonly onObservations: (batch: readonly AttemptObservation[]) => void;
+  readonly onGrew: (uid: string, outSize: number, errSize: number) => void;
+  /** What the controller does not want there any more is gone: new attempts may start. */
+  readonly onSettled: () => void;
+}
+
+export interface FarHandEnd {
+  readonly place: FarPlace;
+  send(...texts: readonly FarText[]): void;
+}
+
+const strayGraceMs = 10_000;
+const samplesOver = 3;
+const warnAtShare = 0.9;
+
+export class RemoteAttempts {
+  private readonly entries = new Map<string, AttemptEntry>();
+  private readonly watched = new Set<string>();
+  private readonly overMemory = new Map<string, number>();
+  private readonly reporter: Reporter;
+  /** Starts whose files the hand was asked about, in order. */
+  private asking: { readonly uid: string; readonly files: readonly FarFile[] }[] = [];
+  private hand: FarHandEnd | null = null;
+  private settled = false;
+  private reconciled = false;
+  private lostCause: Cause | null = null;
+
+  constructor(private readonly options: RemoteAttemptsOptions) {
+    this.reporter = new Reporter({ ...options, onEnded: () => undefined });
+  }
+
+  isSettled(): boolean {
+    return this.settled;
+  }
+
+  has(uid: string): boolean {
+    return this.entries.has(uid);
+  }
+
+  reconcile(desired: readonly DesiredAttempt[]): void {
+    const wanted = new Set<string>();
+    for (const item of desired) {
+      const uid = item.kind === 'run' ? item.launch.uid : item.uid;
+      wanted.add(uid);
+      const entry = this.entries.get(uid);
+      if (entry === undefined) this.take(item, uid);
+      else if (entry.phase === 'ended') this.reporter.again(entry);
+      else if (item.kind === 'stop') this.stop(entry, item);
+    }
+    for (const entry of this.entries.values()) if (!wanted.has(entry.uid)) this.unwanted(entry);
+    if (this.reconciled) return;
+    this.reconciled = true;
+    if (this.hand !== null) this.lookAtAll();
+  }
+
+  /** A hand is there and owns the folder. */
+  connected(hand: FarHandEnd): void {
+    this.hand = hand;
+    this.settled = false;
+    this.asking = [];
+    this.lostCause = null;
+    for (const uid of this.watched) hand.send('watch', uid, '1');
+    if (this.reconciled) this.lookAtAll();
+  }
+
+  disconnected(): void {
+    this.hand = null;
+    this.settled = false;
+    this.asking = [];
+  }
+
+  /** The machine is given up: its attempts are to run elsewhere. What lives of them is stopped when it is back. */
+  lost(message: string): void {
+    this.lostCause = { code: 'WORKER_LOST', message };
+    for (const entry of this.entries.values())
+      if (entry.phase !== 'ended') this.reportLost(entry, this.lostCause);
+  }
+
+  watch(uid: string, on: boolean): void {
+    if (on === this.watched.has(uid)) return;
+    if (on) this.watched.add(uid);
+    else this.watched.delete(uid);
+    this.hand?.send('watch', uid, on ? '1' : '0');
+  }
+
+  close(): void {
+    this.reporter.close();
+    this.hand = null;
+  }
+
+  /** Each attempt that may live is looked at, each other one that does is stopped, and only then anything is started. */
+  private lookAtAll(): void {
+    const wanted: string[] = [];
+    for (const entry of this.entries.values()) {
+      if (entry.phase === 'ended') continue;
+      wanted.push(entry.uid);
+      if (entry.stop !== null) this.sendStop(entry);
+      else if (entry.phase !== 'starting' || entry.adopted) this.sendKeep(entry);
+    }
+    this.hand?.send('strays', ...wanted);
+  }
+
+  private take(item: DesiredAttempt, uid: string): void {
+    const entry = newEntry(uid, uid, item.kind === 'stop' ? null : item.launch);
+    this.entries.set(uid, entry);
+    if (this.lostCause !== null) {
+      this.reportLost(entry, this.lostCause);
+      return;
+    }
+    entry.adopted = item.kind !== 'run';
+    if (item.kind === 'run') this.sendStart(entry);
+    else if (item.kind === 'stop') this.stop(entry, item);
+    else this.sendKeep(entry);
+  }
+
+  private stop(entry: AttemptEntry, order: Extract<DesiredAttempt, { kind: 'stop' }>): void {
+    const deadlineMs = this.options.monotonicMs() + order.graceMs;
+    if (entry.stop === null) {
+      entry.stop = stopOrder(order, deadlineMs);
+    } else if (deadlineMs < entry.stop.deadlineMs) {
+      entry.stop.deadlineMs = deadlineMs;
+    } else return;
+    this.sendStop(entry);
+  }
+
+  private unwanted(entry: AttemptEntry): void {
+    if (entry.phase === 'ended') {
+      this.entries.delete(entry.uid);
+      this.overMemory.delete(entry.uid);
+    } else if (entry.stop === null) {
+      this.options.log.warn('An attempt that is not wanted is stopped', { uid: entry.uid });
+      this.stop(entry, {
+        kind: 'stop',
+        uid: entry.uid,
+        workerId: entry.launch?.workerId ?? '',
+        container: false,
+        reason: 'superseded',
+        signal: 'SIGTERM',
+        graceMs: entry.launch?.spec.graceMs ?? strayGraceMs,
+      });
+    }
+  }
+
+  private sendKeep(entry: AttemptEntry): void {
+    this.hand?.send('keep', entry.uid, entry.launch?.spec.memoryIsLimit === true ? '1' : '0');
+  }
+
+  private sendStop(entry: AttemptEntry): void {
+    const { stop } = entry;
+    if (stop === null || this.hand === null) return;
+    const graceMs = Math.max(0, Math.round(stop.deadlineMs - this.options.monotonicMs()));
+    const { notice } = stop;
+    const told =
+      notice === null
+        ? ''
+        : `${JSON.stringify({ deadline: new Date(notice.deadlineMs).toISOString(), reason: notice.reason })}\n`;
+    this.hand.send('stop', entry.uid, stop.signal.replace(/^SIG/, ''), String(graceMs), told);
+  }
+
+  /** Waits until the machine is settled. Asked again with every connection that comes before its first word. */
+  private sendStart(entry: AttemptEntry): void {
+    const { launch } = entry;
+    if (this.hand === null || !this.settled || launch === null || entry.stop !== null) return;
+    const files = filesOf(launch);
+    if (files === null) {
+      const message = 'A staged file must have a relative path that stays inside IRIS_WORKDIR.';
+      this.end(entry, 'FAILED', { code: 'STAGING_FAILED', message });
+    } else if (files.length === 0) {
+      this.hand.send(...startTexts(launch, this.hand.place, [], this.options.gpus()));
+    } else {
+      this.asking.push({ uid: entry.uid, files });
+      this.hand.send('has', ...files.map(({ hash }) => hash));
+    }
+  }
+
+  private lacks(word: FarWord): void {
+    const asked = this.asking.shift();
+    if (asked === undefined || this.hand === null) return;
+    const lacking = new Set(Array.from({ length: word.count }, (_, index) => word.text(index)));
+    for (const file of asked.files)
+      if (lacking.delete(file.hash)) this.hand.send('put', file.hash, file.content);
+    const entry = this.entries.get(asked.uid);
+    if (entry?.phase !== 'starting' || entry.stop !== null || entry.launch === null) return;
+    this.hand.send(...startTexts(entry.launch, this.hand.place, asked.files, this.options.gpus()));
+  }
+
+  /** A word of the hand; those of other things are let pass. */
+  word(word: FarWord): void {
+    if (word.kind === 'lacks') {
+      this.lacks(word);
+      return;
+    }
+    if (word.kind === 'strays-gone') {
+      this.settle();
+      return;
+    }
+    const uid = word.text(0);
+    if (word.kind === 'size') {
+      this.options.onGrew(uid, word.number(1) ?? 0, word.number(2) ?? 0);
+      return;
+    }
+    const entry = this.entries.get(uid);
+    // Superseded meanwhile: nothing it says counts any more.
+    if (entry === undefined || entry.phase === 'ended') return;
+    switch (word.kind) {
+      case 'started':
+      case 'running':
+        this.runs(entry, word.number(1) ?? 0, this.here(word.number(2)));
+        return;
+      case 'missing':
+      case 'fenced':
+        this.neverStarted(entry);
+        return;
+      case 'unfilled':
+        this.end(entry, 'WORKER_FAILED', notStarted);
+        return;
+      case 'fault':
+        this.refused(entry, word);
+        return;
+      case 'memory':
+        this.judgeMemory(entry, word.number(1) ?? 0);
+        return;
+      case 'checkpoint':
+        if (this.checkpoint(entry, word.number(1))) this.reporter.progress(observationOf(entry, 'RUNNING'));
+        return;
+      case 'stuck': {
+        const message = `Processes do not end although they were killed: ${word.text(1)}.`;
+        this.reporter.warn(entry, { code: 'PROCESSES_REMAIN', message });
+        return;
+      }
+      case 'gone':
+        this.gone(entry, word);
+    }
+  }
+
+  private settle(): void {
+    if (this.settled || this.hand === null) return;
+    this.settled = true;
+    for (const entry of this.entries.values())
+      if (entry.phase === 'starting' && !entry.adopted) this.sendStart(entry);
+    this.options.onSettled();
+  }
+
+  /** By this machine's clock. */
+  private here(theirs: number | null): number | null {
+    return theirs === null ? null : Math.round(theirs - this.options.clockSkewMs());
+  }
+
+  private runs(entry: AttemptEntry, pid: number, startedAtMs: number | null): void {
+    entry.supervisor ??= { bootId: '-', pid, startTicks: null };
+    entry.startedAtMs ??= startedAtMs;
+    entry.phase = 'running';
+    this.reporter.progress(observationOf(entry, 'RUNNING'));
+  }
+
+  private neverStarted(entry: AttemptEntry): void {
+    if (entry.stop !== null && entry.launch !== null && !entry.adopted)
+      this.end(entry, 'KILLED', stopCause(entry.stop.reason, null, new Set()));
+    else this.end(entry, 'MISSING', null);
+  }
+
+  private refused(entry: AttemptEntry, word: FarWord): void {
+    if (entry.launch === null || this.hand === null) return;
+    const { cause, exitCode, fault } = farRefusal(word, entry.launch, this.hand.place);
+    this.end(entry, fault ? 'FAILED' : 'WORKER_FAILED', cause, { exitCode });
+  }
+
+  private end(
+    entry: AttemptEntry,
+    state: AttemptObservation['state'],
+    cause: Cause | null,
+    more: Partial<AttemptObservation> = {},
+  ): void {
+    const finishedAtMs = this.options.nowMs();
+    this.reporter.last(entry, observationOf(entry, state, { finishedAtMs, cause, ...more }));
+  }
+
+  private reportLost(entry: AttemptEntry, cause: Cause): void {
+    this.end(entry, 'WORKER_FAILED', cause);
+  }
+
+  private checkpoint(entry: AttemptEntry, theirs: number | null): boolean {
+    const at = this.here(theirs);
+    if (at === null) return false;
+    // A time to come would say that nothing is ever lost.
+    const seen = Math.min(at, this.options.nowMs());
+    if (entry.checkpointAtMs !== null && seen <= entry.checkpointAtMs) return false;
+    entry.checkpointAtMs = seen;
+    return true;
+  }
+
+  /** Where no control group holds it: a warning at 90 %, an end after three samples over. */
+  private judgeMemory(entry: AttemptEntry, used: number): void {
+    const limit = entry.launch?.spec.memoryBytes ?? Number.POSITIVE_INFINITY;
+    entry.peakMemoryBytes = Math.max(entry.peakMemoryBytes ?? 0, used);
+    const times = used > limit ? (this.overMemory.get(entry.uid) ?? 0) + 1 : 0;
+    this.overMemory.set(entry.uid, times);
+    if (times >= samplesOver) {
+      entry.overMemory = true;
+      this.hand?.send('stop', entry.uid, 'KILL', '0', '');
+    } else if (used > limit * warnAtShare) {
+      const message = `The task uses more than 90 % of its memory limit of ${formatSize(limit)}; above it, it is ended.`;
+      this.reporter.warn(entry, { code: 'MEMORY_NEAR_LIMIT', message });
+    }
+  }
+
+  /** gone UID CLAIM STATUS CODE WAITED REBOOTED BEGAN ENDED TOOK SIGNALS CHECKPOINT OUT ERR */
+  private gone(entry: AttemptEntry, word: FarWord): void {
+    const claimed = word.text(1) === 'claimed';
+    const kind = word.text(2) === 'timeout' ? 'timeout' : 'exit';
+    const waited = word.number(4);
+    // When its line could not be written, the supervisor's own exit code tells the same.
+    const code = word.text(2) !== '' ? word.number(3) : claimed ? waited : null;
+    entry.startedAtMs ??= this.here(word.number(6));
+    const finishedAtMs = Math.max(entry.startedAtMs ?? 0, this.here(word.number(7)) ?? this.options.nowMs());
+    for (const signal of word.text(9).split(',')) if (signal !== '') entry.stop?.signals.add(signal);
+    this.checkpoint(entry, word.number(10));
+    const spec = entry.launch?.spec;
+    const lost = word.text(5) === '1' ? rebooted : supervisorLost;
+    const outcome = outcomeOf({
+      code,
+      timedOut: kind === 'timeout',
+      stop: entry.stop !== null && entry.stop.signals.size > 0 ? entry.stop : null,
+      memory:
+        entry.overMemory && spec !== undefined ? { limitBytes: spec.memoryBytes, measured: true } : null,
+      timeLimitMs: spec?.timeoutMs ?? null,
+      fullDisk: null,
+      program: spec?.command[0] ?? 'The command',
+      otherwise: claimed ? lost : notStarted,
+    });
+    this.end(entry, outcome.state, outcome.cause, {
+      finishedAtMs,
+      durationMs: word.number(8) ?? (entry.startedAtMs === null ? null : finishedAtMs - entry.startedAtMs),
+      exitCode: outcome.exitCode,
+      signal: outcome.signal,
+    });
+    if (this.watched.has(entry.uid))
+      this.options.onGrew(entry.uid, word.number(11) ?? 0, word.number(12) ?? 0);
+  }
+}
+
+const notStarted: Cause = {
+  code: 'START_FAILED',
+  message: 'The process that watches over the task ended before it could start it; is the disk there full?',
+};

@@ -1,0 +1,175 @@
+/**
+ * How the system's own OpenSSH client is called: aliases, jump hosts, agents, known hosts and rules of the site are the user's own.
+ * What would let a configuration surprise a program (forwarding, commands of its own, a terminal) is switched off.
+ */
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { SshAddress } from './address.js';
+
+/** A socket's path is cut silently above about 104 bytes, and ssh adds 17 of its own while it makes one. */
+const mostSocketBytes = 80;
+
+export interface SshClient {
+  /** The ssh to run; found by PATH unless told. */
+  readonly program?: string | undefined;
+  /** The user's configuration; ~/.ssh/config unless told. */
+  readonly configFile?: string | undefined;
+  /** A program that asks the user for passphrases; without one nothing is ever asked. */
+  readonly askpass?: string | undefined;
+}
+
+export interface SshCommandOptions {
+  readonly client: SshClient;
+  readonly address: SshAddress;
+  /** The user's files, then our own. */
+  readonly knownHosts: readonly string[];
+  readonly connectTimeoutMs: number;
+  readonly aliveEveryMs: number;
+}
+
+/** A folder of 0700 for control sockets, short enough. */
+export function socketFolder(home: string): string {
+  const wanted = path.join(home, 'ssh');
+  const short = Buffer.byteLength(wanted) + 14 <= mostSocketBytes;
+  const hash = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
+  const folder = short ? wanted : path.join(os.tmpdir(), `iris-${process.getuid?.() ?? 0}-${hash}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Fails where it is somebody else's.
+  chmodSync(folder, 0o700);
+  return folder;
+}
+
+/** A new name each time: a socket that a killed client left behind is in nobody's way. */
+export function newSocket(folder: string): string {
+  return path.join(folder, randomBytes(5).toString('hex'));
+}
+
+export function sshProgram(client: SshClient): string {
+  return client.program ?? 'ssh';
+}
+
+/** Options that hold for every call. */
+function baseArgs({ client, address }: Pick<SshCommandOptions, 'client' | 'address'>): string[] {
+  return [
+    ...(client.configFile === undefined ? [] : ['-F', client.configFile]),
+    ...(address.user === null ? [] : ['-l', address.user]),
+    ...(address.port === null ? [] : ['-p', String(address.port)]),
+  ];
+}
+
+function options(values: Readonly<Record<string, string>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
+}
+
+export function sshArgs(
+  { client, address, knownHosts, connectTimeoutMs, aliveEveryMs }: SshCommandOptions,
+  control: { readonly socket: string; readonly master: boolean } | null,
+  remote: string,
+  more: Readonly<Record<string, string>> = {},
+): string[] {
+  const seconds = (ms: number) => String(Math.max(1, Math.ceil(ms / 1000)));
+  return [
+    ...baseArgs({ client, address }),
+    '-T',
+    '-x',
+    '-a',
+    ...options({
+      // Older clients do not know the next three.
+      IgnoreUnknown: 'SessionType,StdinNull,ForkAfterAuthentication,UpdateHostKeys',
+      ...more,
+      BatchMode: client.askpass === undefined ? 'yes' : 'no',
+      NumberOfPasswordPrompts: '1',
+      StrictHostKeyChecking: more['StrictHostKeyChecking'] ?? 'yes',
+      UserKnownHostsFile: knownHosts.map(quoted).join(' '),
+      UpdateHostKeys: 'no',
+      ConnectTimeout: seconds(connectTimeoutMs),
+      ConnectionAttempts: '1',
+      ServerAliveInterval: seconds(aliveEveryMs),
+      ServerAliveCountMax: '3',
+      ClearAllForwardings: 'yes',
+      PermitLocalCommand: 'no',
+      RemoteCommand: 'none',
+      SessionType: 'default',
+      StdinNull: 'no',
+      ForkAfterAuthentication: 'no',
+      EscapeChar: 'none',
+      ControlMaster: control?.master === true ? 'yes' : 'no',
+      ControlPath: control === null ? 'none' : control.socket.replaceAll('%', '%%'),
+      ControlPersist: 'no',
+    }),
+    '--',
+    address.host,
+    remote,
+  ];
+}
+
+function quoted(file: string): string {
+  const escaped = file.replaceAll('%', '%%');
+  return /\s/.test(escaped) ? `"${escaped}"` : escaped;
+}
+
+export function sshEnvironment(client: SshClient): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { ...process.env, LC_ALL: 'C' };
+  delete env['SSH_ASKPASS'];
+  delete env['SSH_ASKPASS_REQUIRE'];
+  if (client.askpass !== undefined) {
+    env['SSH_ASKPASS'] = client.askpass;
+    env['SSH_ASKPASS_REQUIRE'] = 'force';
+    // Clients before 8.4 ask by a program only where they see a display.
+    env['DISPLAY'] ??= ':0';
+  }
+  return env;
+}
+
+export interface ProgramEnd {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a program to its end, at most so long. Rejects when it is not there. */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  more: { readonly timeoutMs: number; readonly env?: NodeJS.ProcessEnv; readonly input?: string },
+): Promise<ProgramEnd> {
+  return new Promise((resolve, reject) => {
+    // A session of its own: without a terminal nothing can ask there.
+    const child = spawn(program, args, {
+      stdio: 'pipe',
+      detached: true,
+      env: more.env ?? { ...process.env, LC_ALL: 'C' },
+    });
+    let [out, err] = ['', ''];
+    const timer = setTimeout(() => child.kill('SIGKILL'), more.timeoutMs);
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(more.input ?? '');
+    child.once('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code, out, err });
+    });
+  });
+}
+
+/** The files of known hosts the user's configuration names for this address. */
+export async function userKnownHosts(client: SshClient, address: SshAddress): Promise<readonly string[]> {
+  const usual = ['known_hosts', 'known_hosts2'].map((name) => path.join(os.homedir(), '.ssh', name));
+  try {
+    const args = ['-G', ...baseArgs({ client, address }), '--', address.host];
+    const { code, out } = await runProgram(sshProgram(client), args, { timeoutMs: 10_000 });
+    const line = /^userknownhostsfile (.+)$/m.exec(out)?.[1];
+    if (code !== 0 || line === undefined) return usual;
+    return line.split(' ').map((file) => file.replace(/^~(?=\/)/, os.homedir()));
+  } catch {
+    return usual; // said when the connection itself is tried
+  }
+}

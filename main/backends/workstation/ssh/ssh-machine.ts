@@ -1,0 +1,397 @@
+/**
+ * One other machine by SSH as a backend of one worker.
+ *
+ * For whoever wires it: `createSshMachine({ name, address, home, log, nowMs, monotonicMs })`, one per machine, all with the same
+ * `home` (a folder of the controller's own, 0700, for accepted host keys and what is remembered of machines). `checkMachine` of
+ * check-machine.ts looks at an address first and writes an accepted key into the same `home`. The machine connects by itself after
+ * `start`, which returns at once; `retry` tries at once; `forget` is for one that is removed for good, after `close`.
+ */
+import { randomInt } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import type { JobSpec } from '../../../../core/contract/job-request.js';
+import { parseMarks } from '../../../logs/growth.js';
+import type {
+  Backend,
+  BackendListener,
+  DesiredAttempt,
+  LogMark,
+  LogRange,
+  WorkerObservation,
+} from '../../backend.js';
+import type { LinkLog } from '../process/launcher-link.js';
+import supervisorText from '../process/supervisor.sh?raw';
+import { parseSshAddress, type SshAddress } from './address.js';
+import { ContactState, usualLimits, type ContactLimits } from './contact-state.js';
+import { openDockerStream } from './docker-stream.js';
+import { openFarLink, type FarLink } from './far-link.js';
+import { disksOf, dockerOf, FarMachine, SampleTimes, helloOf, type FarHello } from './far-machine.js';
+import { foreignIdentity, infeasibleOn, observationOf } from './far-observation.js';
+import { FarReads } from './far-reads.js';
+import type { FarWord } from './far-words.js';
+import { controllerId, forgetFacts, ownKnownHosts, recallFacts, rememberFacts } from './machine-memory.js';
+import { RemoteAttempts } from './remote-attempts.js';
+import { socketFolder, userKnownHosts, type SshClient, type SshCommandOptions } from './ssh-command.js';
+import type { SshFailure } from './ssh-failure.js';
+import { supervisorName } from './supervisor-name.js';
+
+export interface SshMachineOptions {
+  /** The worker's id. */
+  readonly name: string;
+  /** `ssh://[user@]host[:port]` or an alias; throws when it is neither. */
+  readonly address: string;
+  /** Shared by all machines of a controller. */
+  readonly home: string;
+  readonly log: LinkLog;
+  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
+  readonly client?: SshClient | undefined;
+  readonly limits?: Partial<ContactLimits> | undefined;
+  readonly connectTimeoutMs?: number | undefined;
+  readonly pingEveryMs?: number | undefined;
+  readonly silentAfterMs?: number | undefined;
+}
+
+export interface SshMachine extends Backend {
+  /** Tries to connect at once. */
+  retry(): void;
+  /** A stream to the Docker Engine there over the same connection; throws when there is none. */
+  connect(): Duplex;
+  forget(): void;
+}
+
+const lookEveryMs = 1000;
+
+export function createSshMachine(options: SshMachineOptions): SshMachine {
+  return new OneMachine(options);
+}
+
+class OneMachine implements SshMachine {
+  private readonly address: SshAddress;
+  private readonly contact: ContactState;
+  private readonly attempts: RemoteAttempts;
+  private readonly reads: FarReads;
+  private readonly machine = new FarMachine();
+  private listener: BackendListener | null = null;
+  private link: FarLink | null = null;
+  private hello: FarHello | null = null;
+  private facts;
+  private clockSkewMs: number | null = null;
+  private lost = false;
+  private closed = false;
+  private looked = false;
+  private connecting = false;
+  private knownHosts: readonly string[] = [];
+  private folder = '';
+  private retryTimer: NodeJS.Timeout | null = null;
+  private lookTimer: NodeJS.Timeout | null = null;
+  private sampledAtMs: number;
+  private readonly times = new SampleTimes();
+  private lastFailure: SshFailure['kind'] | null = null;
+
+  constructor(private readonly options: SshMachineOptions) {
+    const { nowMs, monotonicMs, log } = options;
+    this.address = parseSshAddress(options.address);
+    this.contact = new ContactState({ ...usualLimits, ...options.limits }, nowMs(), monotonicMs());
+    this.facts = recallFacts(options.home, options.name);
+    this.sampledAtMs = nowMs();
+    this.reads = new FarReads(options.name);
+    this.attempts = new RemoteAttempts({
+      log,
+      nowMs,
+      monotonicMs,
+      gpus: () => this.machine.gpus(),
+      clockSkewMs: () => this.clockSkewMs ?? 0,
+      onObservations: (batch) => this.listener?.observations(batch),
+      onGrew: (uid, outSize, errSize) => this.listener?.logGrew(uid, outSize, errSize),
+      onSettled: () => this.tell(),
+    });
+  }
+
+  describe(): ReturnType<Backend['describe']> {
+    return { id: this.options.name, kind: 'workstation', capabilities: ['worker-fleet', 'logs'] };
+  }
+
+  start(listener: BackendListener): Promise<void> {
+    this.listener = listener;
+    this.lookTimer ??= setInterval(() => this.look(), lookEveryMs);
+    this.lookTimer.unref();
+    void this.open();
+    return Promise.resolve();
+  }
+
+  observe(): readonly WorkerObservation[] {
+    const { machine, facts, lost, clockSkewMs, sampledAtMs, address } = this;
+    const ready = this.link !== null && machine.complete && this.attempts.isSettled();
+    const contact = this.contact.view();
+    const { name } = this.options;
+    return [observationOf({ name, address, facts, machine, ready, lost, contact, clockSkewMs, sampledAtMs })];
+  }
+
+  reconcile(desired: readonly DesiredAttempt[]): void {
+    if (!this.closed) this.attempts.reconcile(desired);
+  }
+
+  feasible(spec: JobSpec): string | null {
+    return this.facts === null
+      ? `${this.options.name} has never been in contact, so what it has is not known.`
+      : infeasibleOn(this.options.name, spec, this.observe());
+  }
+
+  readLog(uid: string, stream: 'out' | 'err', offset: number, maxBytes: number): Promise<LogRange> {
+    return this.reads.read(uid, stream, offset, maxBytes);
+  }
+
+  async logMarks(uid: string): Promise<readonly LogMark[]> {
+    const { data } = await this.reads.read(uid, 'marks', 0, 4 * 1024 * 1024);
+    const skewMs = this.clockSkewMs ?? 0;
+    const marks = parseMarks(Buffer.from(data).toString('latin1'));
+    return marks.map((mark) => ({ ...mark, atMs: mark.atMs - skewMs }));
+  }
+
+  watchLog(uid: string, on: boolean): void {
+    this.attempts.watch(uid, on);
+  }
+
+  watchWorkers(on: boolean): void {
+    if (this.looked === on) return;
+    this.looked = on;
+    if (on) {
+      this.sample();
+      this.contact.hurry();
+    }
+  }
+
+  retry(): void {
+    this.contact.hurry();
+    if (this.retryTimer !== null) clearTimeout(this.retryTimer);
+    this.retryTimer = null;
+    void this.open();
+  }
+
+  connect(): Duplex {
+    const { link } = this;
+    if (link === null || this.folder === '')
+      throw new Error(`The machine ${this.options.name} is not connected, so its Docker cannot be asked.`);
+    return openDockerStream(this.sshOptions(), link.socket);
+  }
+
+  forget(): void {
+    forgetFacts(this.options.home, this.options.name);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.listener = null;
+    if (this.retryTimer !== null) clearTimeout(this.retryTimer);
+    if (this.lookTimer !== null) clearInterval(this.lookTimer);
+    this.attempts.close();
+    this.reads.disconnected();
+    const { link } = this;
+    this.link = null;
+    await link?.close();
+  }
+
+  private sshOptions(): SshCommandOptions {
+    return {
+      client: this.options.client ?? {},
+      address: this.address,
+      knownHosts: this.knownHosts,
+      connectTimeoutMs: this.options.connectTimeoutMs ?? 10_000,
+      aliveEveryMs: this.options.pingEveryMs ?? 5000,
+    };
+  }
+
+  private async open(): Promise<void> {
+    if (this.closed || this.link !== null || this.connecting) return;
+    this.connecting = true;
+    try {
+      const files = await userKnownHosts(this.options.client ?? {}, this.address);
+      this.knownHosts = [...files, ownKnownHosts(this.options.home)];
+      if (!this.isOpen()) return;
+      const { connectTimeoutMs = 10_000, pingEveryMs = 5000, silentAfterMs = 15_000 } = this.options;
+      const link = openFarLink({
+        ssh: this.sshOptions(),
+        socketFolder: socketFolder(this.options.home),
+        nowMs: this.options.nowMs,
+        monotonicMs: this.options.monotonicMs,
+        helloWithinMs: connectTimeoutMs + 10_000,
+        pingEveryMs,
+        silentAfterMs,
+        onWord: (word) => this.word(word),
+        onContact: (skewMs) => this.heard(skewMs),
+        onLost: (failure) => this.failed(failure),
+      });
+      this.link = link;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.failed({
+        kind: 'client',
+        message: `No connection could be made: ${message}.`,
+        advice: 'It is tried again.',
+      });
+    } finally {
+      this.connecting = false;
+    }
+  }
+
+  /** Asked anew after each wait. */
+  private isOpen(): boolean {
+    return !this.closed;
+  }
+
+  private word(word: FarWord): void {
+    if (this.closed) return;
+    switch (word.kind) {
+      case 'hello':
+        this.greeted(helloOf(word));
+        return;
+      case 'ready':
+        this.ready(word.text(0));
+        return;
+      case 'unusable': {
+        const message = `Its attempts folder cannot be used: ${word.text(1)}.`;
+        this.refuse({
+          kind: 'other',
+          message,
+          advice: 'Is the disk there full, or the home folder read-only?',
+        });
+        return;
+      }
+      case 'range':
+        this.reads.word(word);
+        return;
+      case 'sample':
+        this.machine.sample(word);
+        this.sampledAtMs = this.options.nowMs();
+        this.tell();
+        return;
+      case 'disks':
+        this.machine.disks = disksOf(word.text(1), this.folder, this.hello?.home ?? '/');
+        return;
+      case 'gpus':
+        this.machine.gpusSeen(word, this.facts?.memoryBytes ?? 0);
+        this.tell();
+        return;
+      case 'docker':
+        this.machine.docker = dockerOf(word.text(0), word.text(1));
+        this.tell();
+        return;
+      default:
+        this.attempts.word(word);
+    }
+  }
+
+  private greeted(hello: FarHello): void {
+    const { name, home } = this.options;
+    const before = this.facts;
+    const foreign = before === null ? null : foreignIdentity(name, this.address, before, hello.facts);
+    if (foreign !== null) {
+      this.refuse({
+        kind: 'other',
+        message: foreign,
+        advice: 'Mend its address, or remove and add it anew.',
+      });
+      return;
+    }
+    this.hello = hello;
+    this.facts = hello.facts;
+    rememberFacts(home, name, hello.facts);
+    if (before !== null && before.bootId !== hello.facts.bootId)
+      this.options.log.info('A machine was started anew', { machine: name });
+    const owner = hello.facts.machineId.slice(0, 12) || hello.facts.hostname;
+    // Home folders are often shared by all machines of a lab: each has its own below.
+    const folder = `.local/state/iris-desktop/attempts-${controllerId(home)}/${owner}`;
+    this.link?.send('setup', folder, supervisorName(supervisorText), supervisorText);
+  }
+
+  private ready(folder: string): void {
+    const { link, hello } = this;
+    if (link === null || hello === null) return;
+    this.folder = folder;
+    this.lost = false;
+    this.machine.connected();
+    this.heard(this.clockSkewMs);
+    const send: FarLink['send'] = (...texts) => link.send(...texts);
+    this.reads.connected(send);
+    this.lastFailure = null;
+    this.times.reset();
+    this.sample();
+    this.attempts.connected({
+      send,
+      place: {
+        folder,
+        supervisor: `${folder}/${supervisorName(supervisorText)}`,
+        umask: hello.umask,
+        searchPath: hello.searchPath,
+        unbuffered: hello.unbuffered,
+      },
+    });
+    this.options.log.info('A machine is connected', { machine: this.options.name });
+    this.tell();
+  }
+
+  private heard(skewMs: number | null): void {
+    // Before the folder is ours it is no use that somebody answers.
+    this.clockSkewMs = skewMs ?? this.clockSkewMs;
+    if (this.folder === '' || this.link === null) return;
+    const was = this.contact.view().state;
+    this.contact.heard(this.options.nowMs(), this.options.monotonicMs());
+    if (was !== 'CONNECTED') this.tell();
+  }
+
+  /** It answers, and is not to be used as it is. */
+  private refuse(failure: SshFailure): void {
+    const { link } = this;
+    this.link = null;
+    void link?.close();
+    this.failed(failure);
+  }
+
+  private failed(failure: SshFailure): void {
+    this.link = null;
+    this.hello = null;
+    this.folder = '';
+    this.attempts.disconnected();
+    this.reads.disconnected();
+    if (this.closed) return;
+    this.contact.failed(failure, this.options.nowMs());
+    // A machine that is off is a state: it is said once.
+    if (failure.kind !== this.lastFailure)
+      this.options.log.warn('A machine is not in contact', {
+        machine: this.options.name,
+        why: failure.message,
+      });
+    this.lastFailure = failure.kind;
+    if (this.retryTimer !== null) clearTimeout(this.retryTimer);
+    this.retryTimer = setTimeout(
+      () => {
+        this.retryTimer = null;
+        void this.open();
+      },
+      this.contact.nextRetryMs(randomInt(1000) / 1000),
+    );
+    this.retryTimer.unref();
+    this.tell();
+  }
+
+  private look(): void {
+    if (this.contact.isLost(this.options.monotonicMs()) && !this.lost) {
+      this.lost = true;
+      const { name, log } = this.options;
+      const why = this.contact.view().message ?? '';
+      log.warn('A machine counts as lost; its tasks are to run elsewhere', { machine: name, why });
+      this.attempts.lost(`The machine ${name} was lost: ${why}`);
+      this.tell();
+    }
+    this.sample();
+  }
+
+  private sample(): void {
+    if (this.link === null || this.folder === '') return;
+    for (const word of this.times.due(this.options.monotonicMs(), this.looked)) this.link.send(word);
+  }
+
+  private tell(): void {
+    this.listener?.workers(this.observe());
+  }
+}

@@ -1,0 +1,31 @@
+/** Machines to practise on, for tests in TypeScript; lab-hosts.mjs tells what each is. */
+export function labObstacle(): string | null;
+
+export interface LabHost {
+  readonly name: string;
+  readonly home: string;
+  readonly address: string;
+  clockAheadSeconds: number;
+  setMachineId(id: string): void;
+  newHostKey(): void;
+  fingerprint(): string;
+  boot(): Promise<void>;
+  writeConfig(): void;
+  sh(script: string): string;
+  powerOff(): Promise<void>;
+  restartSshd(): void;
+  cut(): void;
+  mend(): void;
+  mute(): void;
+  unmute(): void;
+}
+
+export class Lab {
+  readonly folder: string;
+  readonly configFile: string;
+  readonly knownHosts: string;
+  host(name: string): Promise<LabHost>;
+  remove(host: LabHost): Promise<void>;
+  writeClient(keysKnown: boolean): void;
+  close(): Promise<void>;
+}
