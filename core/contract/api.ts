@@ -13,6 +13,7 @@ import {
   taskViewSchema,
 } from './views.js';
 import { budgetChangeSchema, budgetViewSchema } from './budgets.js';
+import { jobSortKeys } from './constants.js';
 import { imageName } from './container-fields.js';
 import { fieldErrorSchema, refusalSchema } from './errors.js';
 import { dryRunSchema, explanationSchema } from './explanation.js';
@@ -30,8 +31,7 @@ import {
 import { jobStateSchema } from './states.js';
 import type { JobRequest, JobSpec } from './job-request.js';
 
-/** Raised with every change of a method, topic or view that an older peer cannot read. */
-export const contractVersion = 3;
+export { contractVersion } from './constants.js';
 
 /** A client-made id: repeating a command with the same id gives the first answer again. */
 const requestId = z.string().min(8).max(64);
@@ -39,8 +39,6 @@ const jobId = z.string().min(3);
 const machineId = z.string().min(1).max(255);
 const user = z.string().min(1).max(255);
 const page = { offset: z.number().int().min(0).max(1_000_000), limit: z.number().int().min(1).max(500) };
-
-export const jobSortKeys = ['submitted', 'name', 'state', 'finished', 'duration'] as const;
 
 export const jobFilterSchema = z.strictObject({
   states: z.array(jobStateSchema).optional(),

@@ -12,7 +12,8 @@ import type {
   TopicSnapshot,
 } from './api.js';
 import { refusal, type Refusal, type Result } from './errors.js';
-import { hostFrameSchema, type ClientFrame } from './protocol.js';
+import { hostFrameSchema } from './host-frames.js';
+import type { ClientFrame } from './protocol.js';
 
 export interface SubscriptionHandlers<T extends TopicName> {
   /** The first snapshot, and any later one that replaces everything known before. */

@@ -1,16 +1,10 @@
 /** One connection to a host over its socket, with promises. */
 import net from 'node:net';
-import {
-  contractVersion,
-  type MethodName,
-  type MethodResult,
-  type Params,
-  type TopicFilter,
-  type TopicName,
-} from '../../core/contract/api.js';
+import type { MethodName, MethodResult, Params, TopicFilter, TopicName } from '../../core/contract/api.js';
 import { createContractClient, type SubscriptionHandlers } from '../../core/contract/client.js';
+import { contractVersion } from '../../core/contract/constants.js';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
-import { maxFrameBytes } from '../../core/contract/protocol.js';
+import { maxFrameBytes } from '../../core/contract/host-frames.js';
 import type { HostStatus } from '../../core/contract/views.js';
 import { LineDecoder } from '../server/line-decoder.js';
 

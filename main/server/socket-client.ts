@@ -1,7 +1,8 @@
 /** The client's end of the local socket: frames out, frames in. */
 import net from 'node:net';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
-import { maxFrameBytes, type ClientFrame } from '../../core/contract/protocol.js';
+import { maxFrameBytes } from '../../core/contract/host-frames.js';
+import type { ClientFrame } from '../../core/contract/protocol.js';
 import { LineDecoder } from './line-decoder.js';
 
 export interface SocketConnection {

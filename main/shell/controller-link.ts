@@ -3,7 +3,7 @@
  * controller when the one it was attached to ends or is older. Connections opened meanwhile wait; when there is no controller
  * to be had, each call on them is refused with the reason.
  */
-import { contractVersion } from '../../core/contract/api.js';
+import { contractVersion } from '../../core/contract/constants.js';
 import { createContractClient } from '../../core/contract/client.js';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import type { ClientFrame, HostFrame } from '../../core/contract/protocol.js';

@@ -1,5 +1,5 @@
 /** The main thread's own client of the controller, for tray, notifications and quitting: promises, and subscriptions that outlive the connection. */
-import { contractVersion } from '../../core/contract/api.js';
+import { contractVersion } from '../../core/contract/constants.js';
 import type {
   MethodName,
   MethodResult,

@@ -3,7 +3,7 @@
  * opened again with back-off; open subscriptions start anew with a fresh snapshot, and calls that were in flight are sent again
  * (reads are harmless, commands carry a request id, so a repeat gives the first answer).
  */
-import { contractVersion } from '../../core/contract/api.js';
+import { contractVersion } from '../../core/contract/constants.js';
 import type {
   MethodName,
   MethodResult,

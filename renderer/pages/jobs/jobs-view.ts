@@ -1,5 +1,6 @@
 /** What the list shows, as the address' hash keeps it: filter, search and sort. */
-import { jobSortKeys, type JobFilter, type JobSort } from '../../../core/contract/api.js';
+import type { JobFilter, JobSort } from '../../../core/contract/api.js';
+import { jobSortKeys } from '../../../core/contract/constants.js';
 import { isTerminalJobState, jobStates, type JobState } from '../../../core/contract/states.js';
 
 export const presets = ['all', 'running', 'waiting', 'failed-today', 'ended'] as const;
