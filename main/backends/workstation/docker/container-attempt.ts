@@ -1,0 +1,400 @@
+/**
+ * One attempt in a container, from what is known of it to its end. Every step can be taken again: it first looks at what the note in
+ * the attempt's folder and the Engine say, so a lost connection, a restarted Engine or a new host only begins it anew.
+ */
+import type Docker from 'dockerode';
+import type { Cause } from '../../../../core/contract/views.js';
+import { readContainer, type ContainerView } from '../../../../core/formats/docker/inspect.js';
+import type { AttemptLaunch, DesiredAttempt } from '../../backend.js';
+import { observationOf, stopOrder, type AttemptEntry } from '../process/attempt-entry.js';
+import { stopCause } from '../process/outcome.js';
+import { readNote, writeNote, type AttemptEnd, type AttemptNote } from './attempt-note.js';
+import { Again, Over, pauseOf } from './attempt-turns.js';
+import { buildContainer } from './container-build.js';
+import { endOfRun, endOfSetUp, refusedEnd } from './container-end.js';
+import type { ContainerContext } from './container-context.js';
+import type { Watched } from './container-hub.js';
+import { containerName, managedLabel } from './container-plan.js';
+import { EngineRefusal, EngineUnreachable } from './engine.js';
+import { PullFailed } from './images.js';
+import { LogCopy } from './log-copy.js';
+
+type Part = 'run' | 'set-up';
+
+/** An Engine that does not come back within this time starts nothing; what runs already is waited for without end. */
+const startPatienceMs = 30_000;
+const laterMs = 3_600_000;
+/** The kernel's word that memory ran out may come a moment after the end. */
+const outOfMemoryLooks = 5;
+const noSpacePauseMs = 5000;
+const refusalPauseMs = 1000;
+const mostRefusals = 5;
+
+export class ContainerAttempt {
+  private copy: LogCopy | null = null;
+  private closed = false;
+  private running: string | null = null;
+  private stopping = false;
+  private refusals = 0;
+  private wake: () => void = () => undefined;
+  /** Resolves when a stop is asked for. */
+  private readonly stopAsked = new Promise<void>((resolve) => {
+    this.wake = resolve;
+  });
+
+  constructor(
+    readonly entry: AttemptEntry,
+    private readonly kind: 'run' | 'keep' | 'stop',
+    private readonly context: ContainerContext,
+  ) {}
+
+  begin(): void {
+    void this.live();
+  }
+
+  stop(order: Extract<DesiredAttempt, { kind: 'stop' }>): void {
+    const { entry, context } = this;
+    const deadlineMs = context.monotonicMs() + order.graceMs;
+    if (entry.stop !== null) {
+      entry.stop.deadlineMs = Math.min(entry.stop.deadlineMs, deadlineMs);
+      return;
+    }
+    if (entry.phase === 'ended') return;
+    entry.stop = stopOrder(order, deadlineMs);
+    this.wake();
+    if (this.running !== null) void this.endRunning(this.running);
+  }
+
+  close(): void {
+    this.closed = true;
+    this.copy?.close();
+  }
+
+  private isClosed(): boolean {
+    return this.closed;
+  }
+
+  private async live(): Promise<void> {
+    while (!this.closed) {
+      try {
+        await this.go();
+        return;
+      } catch (error) {
+        this.copy?.close();
+        this.copy = null;
+        this.running = null;
+        if (this.isClosed()) return;
+        const end = await this.endBy(error);
+        if (end === null) continue;
+        this.conclude(end);
+        return;
+      }
+    }
+  }
+
+  /** What a fault means; null: go on. */
+  private async endBy(error: unknown): Promise<AttemptEnd | null> {
+    const { engine, log, nowMs } = this.context;
+    if (error instanceof Over) return error.end;
+    if (error instanceof Again) return null;
+    if (error instanceof PullFailed) {
+      if (error.noSpace) await pauseOf(noSpacePauseMs);
+      const cause: Cause = { code: 'IMAGE_UNAVAILABLE', message: error.message };
+      return this.unstarted(error.noSpace ? 'WORKER_FAILED' : 'FAILED', cause);
+    }
+    if (error instanceof EngineRefusal) {
+      // A refusal about one that runs says nothing about how it runs.
+      if (this.entry.phase === 'running' && error.status >= 500 && this.refusals < mostRefusals) {
+        this.refusals += 1;
+        await pauseOf(refusalPauseMs);
+        return null;
+      }
+      if (error.reason.kind === 'NO_SPACE') await pauseOf(noSpacePauseMs);
+      if (this.mayHaveRun()) await this.removeAll();
+      return refusedEnd(error, this.entry.launch?.spec ?? null, nowMs());
+    }
+    if (!(error instanceof EngineUnreachable)) {
+      const message = `The container could not be run: ${error instanceof Error ? error.message : String(error)}.`;
+      log.error(message, { uid: this.entry.uid });
+      if (this.mayHaveRun()) await this.removeAll();
+      return this.unstarted('WORKER_FAILED', { code: 'START_FAILED', message });
+    }
+    const patience = this.mayHaveRun() ? laterMs : startPatienceMs;
+    if ((await engine.ready(patience)) || this.mayHaveRun()) return null;
+    const state = engine.state();
+    const message = state.message ?? `Docker does not answer: ${error.message}.`;
+    // Without an Engine it could never run here; with one that is down it can later, or elsewhere.
+    return this.unstarted(state.state === 'ABSENT' ? 'FAILED' : 'WORKER_FAILED', {
+      code: 'START_FAILED',
+      message,
+    });
+  }
+
+  private mayHaveRun(): boolean {
+    const phase = readNote(this.entry.folder)?.phase;
+    return phase === 'created' || phase === 'set-up';
+  }
+
+  private async go(): Promise<void> {
+    const { entry } = this;
+    const note = readNote(entry.folder);
+    if (note?.end !== null && note?.end !== undefined) throw new Over(note.end);
+    if (note === null && this.kind !== 'run') throw new Over(this.unstarted('MISSING', null));
+    this.stopIfUnstarted(note);
+    this.building();
+    if (note === null) writeNote(entry.folder, { phase: 'asked', containerId: null, end: null });
+    const view = note === null ? null : await this.inspect('run');
+    if (view === null && note?.phase === 'created') throw new Over(this.removedByHand());
+    if (view === null) {
+      await this.setUp(note);
+      this.stopIfUnstarted(note);
+      await this.watch(await this.build('run'), 'run', null);
+      return;
+    }
+    if (view.status !== 'created') {
+      await this.watch(view.id, 'run', view);
+      return;
+    }
+    if (view.startError !== null) throw new Over(this.startFailed(view.startError));
+    if (entry.stop !== null) throw new Over(this.unstarted('KILLED', this.stoppedCause()));
+    writeNote(entry.folder, { phase: 'created', containerId: view.id, end: null });
+    await this.watch(view.id, 'run', null);
+  }
+
+  /** Its scripts, in a container of their own. */
+  private async setUp(note: AttemptNote | null): Promise<void> {
+    const { entry } = this;
+    const launch = this.launch();
+    if (launch.spec.setup.length === 0 || note?.phase === 'prepared') return;
+    const view = note === null ? null : await this.inspect('set-up');
+    if (view === null && note?.phase === 'set-up') throw new Over(this.removedByHand());
+    const id = view?.id ?? (await this.build('set-up'));
+    writeNote(entry.folder, { phase: 'set-up', containerId: id, end: null });
+    const begun = view !== null && (view.status !== 'created' || view.startError !== null);
+    await this.watch(id, 'set-up', begun ? view : null);
+    writeNote(entry.folder, { phase: 'prepared', containerId: null, end: null });
+    await this.context.remove(id);
+  }
+
+  /** The container's id, made now or before. */
+  private async build(part: Part): Promise<string> {
+    const { entry, context } = this;
+    const launch = this.launch();
+    const built = await buildContainer(context, entry.folder, launch, part, this.stopAsked);
+    if (built === null) throw new Over(this.unstarted('KILLED', this.stoppedCause()));
+    if ('cause' in built) throw new Over(this.unstarted('FAILED', built.cause));
+    if (part === 'run') writeNote(entry.folder, { phase: 'created', containerId: built.id, end: null });
+    return built.id;
+  }
+
+  /** Without a view it was made and has to be started; returns for a set-up that went well, throws what the attempt came to. */
+  private async watch(id: string, part: Part, view: ContainerView | null): Promise<void> {
+    const { entry, context } = this;
+    // Before its start, so that no end is missed.
+    const { seen, over } = context.hub.ended(id);
+    if (view === null) await this.start(id, part);
+    if (view === null || view.running) {
+      this.begun(part, view);
+      this.copy = this.openCopy(id, part, view);
+      this.copy.follow();
+      this.running = id;
+      if (entry.stop !== null) void this.endRunning(id);
+      if (view !== null) context.hub.list();
+      await over;
+      this.running = null;
+    }
+    const last = await this.ended(id, part, seen);
+    if (part === 'set-up') {
+      const end = endOfSetUp(entry, last, seen, context.nowMs());
+      if (end !== null) throw new Over(end);
+      return;
+    }
+    throw new Over(endOfRun(entry, last, seen, context.nowMs()));
+  }
+
+  private async start(id: string, part: Part): Promise<void> {
+    const { context, entry } = this;
+    try {
+      await context.engine.ask((docker) => docker.getContainer(id).start());
+    } catch (error) {
+      const without = error instanceof EngineRefusal && error.reason.kind === 'INIT_MISSING';
+      if (!without || !context.init()) throw error;
+      // An Engine without its init program says so only now.
+      context.withoutInit();
+      await context.remove(id);
+      const phase = part === 'run' && this.launch().spec.setup.length > 0 ? 'prepared' : 'asked';
+      writeNote(entry.folder, { phase, containerId: null, end: null });
+      throw new Again();
+    }
+  }
+
+  private begun(part: Part, view: ContainerView | null): void {
+    const { entry, context } = this;
+    if (part === 'set-up') return;
+    entry.startedAtMs ??= view?.startedAtMs ?? context.nowMs();
+    entry.phase = 'running';
+    context.reporter.progress(observationOf(entry, 'RUNNING'));
+    context.onRunning(entry);
+  }
+
+  private async ended(id: string, part: Part, seen: Watched): Promise<ContainerView> {
+    const { context, entry } = this;
+    for (;;) {
+      try {
+        const view = await this.inspect(part);
+        if (view === null) throw new Over(this.removedByHand());
+        this.copy ??= this.openCopy(id, part, view);
+        await this.copy.finish();
+        this.copy.close();
+        this.copy = null;
+        return await this.withMemory(view, part, seen);
+      } catch (error) {
+        if (this.closed || !(error instanceof EngineUnreachable)) throw error;
+        context.log.warn('The end of a container is looked at again', {
+          uid: entry.uid,
+          error: error.message,
+        });
+        await context.engine.ready(laterMs);
+      }
+    }
+  }
+
+  /** Killed by the kernel for want of memory, or by somebody: the Engine may learn it a moment later. */
+  private async withMemory(view: ContainerView, part: Part, seen: Watched): Promise<ContainerView> {
+    let last = view;
+    const unclear = (): boolean =>
+      last.exitCode === 137 && !last.outOfMemory && !seen.outOfMemory && last.memoryLimitBytes !== null;
+    if (this.entry.stop !== null && this.entry.stop.signals.has('SIGKILL')) return last;
+    for (let looks = 0; looks < outOfMemoryLooks && unclear(); looks += 1) {
+      await pauseOf(100);
+      last = (await this.inspect(part)) ?? last;
+    }
+    return last;
+  }
+
+  private openCopy(id: string, part: Part, view: ContainerView | null): LogCopy {
+    const { entry, context } = this;
+    return new LogCopy({
+      folder: entry.folder,
+      container: id,
+      tty: view?.tty ?? (part === 'run' && entry.launch?.spec.tty === true),
+      engine: context.engine,
+      onFault: (error) =>
+        context.log.warn('The log of a container is read again', { uid: entry.uid, error: String(error) }),
+    });
+  }
+
+  /** The signal, its grace, then by force, until the Engine says that it has ended. */
+  private async endRunning(id: string): Promise<void> {
+    const { entry, context } = this;
+    const { stop } = entry;
+    if (stop === null || this.stopping) return;
+    this.stopping = true;
+    if (stop.notice !== null) context.onNotice(entry, stop.notice);
+    let signal = stop.graceMs === 0 ? 'SIGKILL' : stop.signal;
+    while (this.running === id && !this.closed) {
+      try {
+        await context.engine.ask((docker) => docker.getContainer(id).kill({ signal }));
+        stop.signals.add(signal);
+      } catch (error) {
+        if (error instanceof EngineRefusal) context.hub.list();
+        else await context.engine.ready(laterMs);
+      }
+      const wait = signal === 'SIGKILL' ? 1000 : Math.max(0, stop.deadlineMs - context.monotonicMs());
+      await this.pause(wait, id);
+      signal = 'SIGKILL';
+    }
+    this.stopping = false;
+  }
+
+  /** Until it has ended, at most so long; in steps, as the deadline may be brought forward. */
+  private async pause(ms: number, id: string): Promise<void> {
+    const { entry, context } = this;
+    const until = context.monotonicMs() + ms;
+    const deadline = ms > 1000 ? () => Math.min(until, entry.stop?.deadlineMs ?? until) : () => until;
+    while (this.running === id && !this.closed) {
+      const left = deadline() - context.monotonicMs();
+      if (left <= 0) return;
+      await pauseOf(Math.min(left, 200));
+    }
+  }
+
+  private async inspect(part: Part): Promise<ContainerView | null> {
+    const { engine, owner } = this.context;
+    const name = containerName(this.entry.uid, part);
+    let found: Docker.ContainerInspectInfo;
+    try {
+      found = await engine.ask((docker) => docker.getContainer(name).inspect());
+    } catch (error) {
+      if (error instanceof EngineRefusal && error.status === 404) return null;
+      throw error;
+    }
+    const view = readContainer(found);
+    if (view === null) throw new Error(`the Engine's answer about ${name} cannot be read`);
+    if (view.labels[managedLabel] === owner) return view;
+    const message = `A container of the name ${name} is there that is not this program's; it was left alone.`;
+    throw new Over(this.unstarted('FAILED', { code: 'START_FAILED', message }));
+  }
+
+  private launch(): AttemptLaunch {
+    const { launch } = this.entry;
+    // A stop has none, and goes only on with what has begun.
+    if (launch === null) throw new Over(this.unstarted('KILLED', this.stoppedCause()));
+    return launch;
+  }
+
+  private building(): void {
+    const { entry, context } = this;
+    if (entry.launch === null || entry.phase !== 'starting') return;
+    context.reporter.progress(observationOf(entry, 'BUILDING'));
+  }
+
+  private stopIfUnstarted(note: AttemptNote | null): void {
+    const begun = note !== null && (note.phase === 'created' || note.phase === 'set-up');
+    if (this.entry.stop !== null && !begun) throw new Over(this.unstarted('KILLED', this.stoppedCause()));
+  }
+
+  private stoppedCause(): Cause {
+    return stopCause(this.entry.stop?.reason ?? 'superseded', null, new Set());
+  }
+
+  private startFailed(said: string): AttemptEnd {
+    return refusedEnd(said, this.entry.launch?.spec ?? null, this.context.nowMs());
+  }
+
+  private removedByHand(): AttemptEnd {
+    if (this.entry.stop !== null) return this.unstarted('KILLED', this.stoppedCause());
+    const name = containerName(this.entry.uid, 'run');
+    const message = `Its container ${name} was removed by somebody else, so how it ended is not known and its log may lack its end.`;
+    return this.unstarted('WORKER_FAILED', { code: 'CONTAINER_LOST', message });
+  }
+
+  private unstarted(state: AttemptEnd['state'], cause: Cause | null): AttemptEnd {
+    const { startedAtMs } = this.entry;
+    const finishedAtMs = this.context.nowMs();
+    const durationMs = startedAtMs === null ? null : Math.max(0, finishedAtMs - startedAtMs);
+    return { state, finishedAtMs, startedAtMs, durationMs, exitCode: null, signal: null, cause };
+  }
+
+  /** Noted before it is told: after a restart it is told again, and nothing is started again. */
+  private conclude(end: AttemptEnd): void {
+    const { entry, context } = this;
+    const { state, ...more } = end;
+    try {
+      const containerId = readNote(entry.folder)?.containerId ?? null;
+      writeNote(entry.folder, { phase: 'ended', containerId, end });
+    } catch (error) {
+      context.log.warn('The end of an attempt could not be noted', { uid: entry.uid, error: String(error) });
+    }
+    context.onConclude(entry);
+    context.reporter.last(entry, observationOf(entry, state, more));
+    if (end.state !== 'MISSING') void this.removeAll();
+  }
+
+  private async removeAll(): Promise<void> {
+    const { entry, context } = this;
+    await context.removeOwn(containerName(entry.uid, 'run'));
+    const noSetUp = entry.launch !== null && entry.launch.spec.setup.length === 0;
+    if (!noSetUp) await context.removeOwn(containerName(entry.uid, 'set-up'));
+  }
+}

@@ -1,0 +1,37 @@
+/** What the attempts of one Docker runtime share. */
+import type { StopNotice } from '../../backend.js';
+import type { AttemptEntry } from '../process/attempt-entry.js';
+import type { LinkLog } from '../process/launcher-link.js';
+import type { Reporter } from '../process/reporter.js';
+import type { ContainerHub } from './container-hub.js';
+import type { ContainerUser } from './container-plan.js';
+import type { Engine } from './engine.js';
+import type { Images } from './images.js';
+import type { HostFiles } from './local-files.js';
+
+export interface ContainerContext {
+  readonly engine: Engine;
+  readonly hub: ContainerHub;
+  readonly images: Images;
+  readonly files: HostFiles;
+  readonly reporter: Reporter;
+  readonly log: LinkLog;
+  /** Value of the label that says whose containers they are. */
+  readonly owner: string;
+  /** This program's own data. */
+  readonly dataFolder: string;
+  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
+  /** Whom commands run as, so that files in mounted folders stay theirs. */
+  readonly user: () => ContainerUser | null;
+  /** The Engine has an init program, as far as is known. */
+  readonly init: () => boolean;
+  readonly withoutInit: () => void;
+  readonly onRunning: (entry: AttemptEntry) => void;
+  readonly onNotice: (entry: AttemptEntry, notice: StopNotice) => void;
+  readonly onConclude: (entry: AttemptEntry) => void;
+  /** By id, at once. */
+  readonly remove: (id: string) => Promise<void>;
+  /** By name, when it is ours; tried until the Engine has done it. */
+  readonly removeOwn: (name: string) => Promise<void>;
+}

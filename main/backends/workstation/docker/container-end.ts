@@ -1,0 +1,201 @@
+/** What the end of a container means for its attempt. */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import path from 'node:path';
+import type { JobSpec } from '../../../../core/contract/job-request.js';
+import type { Cause } from '../../../../core/contract/views.js';
+import {
+  daemonSentence,
+  readDaemonError,
+  type DaemonErrorKind,
+} from '../../../../core/formats/docker/daemon-errors.js';
+import type { ContainerView } from '../../../../core/formats/docker/inspect.js';
+import { LogLineReader } from '../../../../core/formats/docker/log-lines.js';
+import type { AttemptEntry } from '../process/attempt-entry.js';
+import { outcomeOf, signalOf } from '../process/outcome.js';
+import type { AttemptEnd } from './attempt-note.js';
+import type { Watched } from './container-hub.js';
+import type { EngineRefusal } from './engine.js';
+
+/** Signals that are sent to end something: HUP, INT, QUIT, KILL, TERM. */
+const endingSignals = new Set([1, 2, 3, 9, 15]);
+/** A stop from outside that was so long ago did not end it. */
+const recentMs = 60_000;
+/** The Engine was lost this much later than it killed what it ran. */
+const shutdownMs = 15_000;
+
+export function endOfRun(entry: AttemptEntry, view: ContainerView, seen: Watched, nowMs: number): AttemptEnd {
+  if (view.startError !== null && view.startedAtMs === null)
+    return refusedEnd(view.startError, entry.launch?.spec ?? null, nowMs);
+  const times = timesOf(entry, view, nowMs);
+  const lost = entry.stop === null ? lossOf(view, seen, times.finishedAtMs) : null;
+  if (lost !== null)
+    return {
+      ...times,
+      state: 'WORKER_FAILED',
+      exitCode: view.exitCode,
+      signal: signalOf(view.exitCode),
+      cause: lost,
+    };
+  const spec = entry.launch?.spec;
+  const outOfMemory = view.outOfMemory || seen.outOfMemory;
+  const limitBytes = view.memoryLimitBytes;
+  const unfound = unfoundProgram(entry, view.exitCode);
+  if (unfound !== null && entry.stop === null)
+    return { ...times, state: 'FAILED', exitCode: view.exitCode, signal: null, cause: unfound };
+  const outcome = outcomeOf({
+    code: view.exitCode,
+    timedOut: false,
+    stop: entry.stop !== null && entry.stop.signals.size > 0 ? entry.stop : null,
+    memory:
+      outOfMemory && limitBytes !== null
+        ? { limitBytes: spec?.memoryBytes ?? limitBytes, measured: false }
+        : null,
+    timeLimitMs: spec?.timeoutMs ?? null,
+    fullDisk: null,
+    deviceFault: entry.deviceFault,
+    program: spec?.command[0] ?? 'The command',
+    otherwise: { code: 'CONTAINER_LOST', message: 'The Engine does not know how its container ended.' },
+  });
+  return { ...times, ...outcome };
+}
+
+/** The init program inside tells in the task's error output that there is no such command. */
+function unfoundProgram(entry: AttemptEntry, code: number | null): Cause | null {
+  if (code !== 126 && code !== 127) return null;
+  const said = lastLine(path.join(entry.folder, 'err'));
+  if (said === null || !/^\[FATAL tini \(\d+\)\] exec .* failed: /.test(said)) return null;
+  const spec = entry.launch?.spec;
+  const program = spec?.command[0] ?? 'The command';
+  return code === 127
+    ? { code: 'PROGRAM_NOT_FOUND', message: `${program} was not found in the image ${spec?.image ?? ''}.` }
+    : {
+        code: 'PROGRAM_NOT_EXECUTABLE',
+        message: `${program} in the image ${spec?.image ?? ''} cannot be executed.`,
+      };
+}
+
+/** Null: it went well. */
+export function endOfSetUp(
+  entry: AttemptEntry,
+  view: ContainerView,
+  seen: Watched,
+  nowMs: number,
+): AttemptEnd | null {
+  if (view.exitCode === 0 && entry.stop === null) return null;
+  const end = endOfRun(entry, view, seen, nowMs);
+  if (end.state !== 'FAILED' || end.cause?.code === 'MEMORY_LIMIT' || end.cause?.code === 'TIME_LIMIT') {
+    return end.state === 'SUCCEEDED'
+      ? {
+          ...end,
+          state: 'KILLED',
+          cause: { code: 'STOPPED_BY_USER', message: 'The task was stopped on request.' },
+        }
+      : end;
+  }
+  if (view.startError !== null) return end;
+  const said = lastLine(path.join(entry.folder, 'err')) ?? lastLine(path.join(entry.folder, 'out'));
+  const words = said === null ? '' : ` It said last: ${said}`;
+  const cause: Cause = {
+    code: 'SETUP_FAILED',
+    message: `A set-up script ended with exit code ${view.exitCode ?? '?'}, so the command was not run.${words}`,
+  };
+  return { ...end, cause };
+}
+
+/** Ended by somebody who is not us, or with the Engine. */
+function lossOf(view: ContainerView, seen: Watched, finishedAtMs: number): Cause | null {
+  if (view.outOfMemory || seen.outOfMemory) return null;
+  const code = view.exitCode;
+  const foreign = seen.signals.filter(({ signal }) => endingSignals.has(signal)).at(-1);
+  if (foreign !== undefined && finishedAtMs - foreign.atMs < recentMs) {
+    const how = signalOf(128 + foreign.signal) ?? String(foreign.signal);
+    return {
+      code: 'CONTAINER_LOST',
+      message: `Its container was stopped from outside (${how} by docker stop, docker kill or the end of the Docker Engine), not by Iris.`,
+    };
+  }
+  if (code !== 0 && seen.lostAtMs !== null && finishedAtMs >= seen.lostAtMs - shutdownMs) {
+    return {
+      code: 'CONTAINER_LOST',
+      message: `The Docker Engine ended or was restarted while it ran, and its container ended with it${code === null ? '' : ` (exit code ${code})`}.`,
+    };
+  }
+  return null;
+}
+
+function timesOf(
+  entry: AttemptEntry,
+  view: ContainerView,
+  nowMs: number,
+): Pick<AttemptEnd, 'startedAtMs' | 'finishedAtMs' | 'durationMs'> {
+  const startedAtMs = entry.startedAtMs ?? view.startedAtMs;
+  // Both by the Engine's clock, which may differ from ours.
+  const durationMs =
+    view.startedAtMs === null || view.finishedAtMs === null
+      ? null
+      : Math.max(0, view.finishedAtMs - view.startedAtMs);
+  const finishedAtMs = view.finishedAtMs ?? nowMs;
+  return { startedAtMs, finishedAtMs: Math.max(finishedAtMs, startedAtMs ?? 0), durationMs };
+}
+
+const startCauses: Partial<
+  Record<DaemonErrorKind, Pick<Cause, 'code'> & { readonly exitCode: number | null }>
+> = {
+  PROGRAM_NOT_FOUND: { code: 'PROGRAM_NOT_FOUND', exitCode: 127 },
+  PROGRAM_NOT_EXECUTABLE: { code: 'PROGRAM_NOT_EXECUTABLE', exitCode: 126 },
+  FOLDER_MISSING: { code: 'FOLDER_MISSING', exitCode: null },
+  NO_SUCH_IMAGE: { code: 'IMAGE_UNAVAILABLE', exitCode: null },
+};
+
+/** The Engine refused to make or start it. What is wrong with the machine is no fault of the job. */
+export function refusedEnd(refused: EngineRefusal | string, spec: JobSpec | null, nowMs: number): AttemptEnd {
+  const reason = typeof refused === 'string' ? readDaemonError(refused) : refused.reason;
+  const known = startCauses[reason.kind];
+  const lost = reason.kind === 'NO_SUCH_CONTAINER';
+  const infrastructure =
+    reason.kind === 'NO_SPACE' ||
+    lost ||
+    (typeof refused !== 'string' && refused.status >= 500 && reason.kind === 'OTHER');
+  const program = spec?.command[0] ?? 'the command';
+  const what =
+    known?.code.startsWith('PROGRAM') === true
+      ? `${program} in the image ${spec?.image ?? ''}`
+      : `The container of ${program}`;
+  const code = known?.code ?? (lost ? 'CONTAINER_LOST' : 'START_FAILED');
+  return {
+    state: infrastructure ? 'WORKER_FAILED' : 'FAILED',
+    finishedAtMs: nowMs,
+    startedAtMs: null,
+    durationMs: null,
+    exitCode: known?.exitCode ?? null,
+    signal: null,
+    cause: { code, message: `${what} could not be started: ${daemonSentence(reason)}` },
+  };
+}
+
+const tailBytes = 4096;
+
+/** Null: there is nothing. */
+function lastLine(file: string): string | null {
+  let handle: number;
+  try {
+    handle = openSync(file, 'r');
+  } catch {
+    return null;
+  }
+  try {
+    const { size } = fstatSync(handle);
+    const tail = Buffer.alloc(Math.min(size, tailBytes));
+    const read = readSync(handle, tail, 0, tail.length, size - tail.length);
+    const reader = new LogLineReader(500);
+    const lines = [...reader.push(tail.subarray(0, read)), ...reader.end()];
+    return (
+      lines
+        .filter((line) => line.trim() !== '')
+        .at(-1)
+        ?.trim() ?? null
+    );
+  } finally {
+    closeSync(handle);
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Tells when containers of ours end: by the Engine's events, and, as events may be missed while the connection breaks, by the list
+ * of containers after each new connection and now and then.
+ */
+import { readEvent } from '../../../../core/formats/docker/events.js';
+import { managedLabel } from './container-plan.js';
+import type { Engine } from './engine.js';
+
+export interface ContainerHubOptions {
+  readonly engine: Engine;
+  /** Value of the label that says whose containers they are. */
+  readonly owner: string;
+  readonly onFault: (error: unknown) => void;
+  readonly nowMs: () => number;
+}
+
+/** What was noticed of a container while it was waited for. */
+export interface Watched {
+  readonly id: string;
+  outOfMemory: boolean;
+  /** Signals that the Engine was asked to send, by number, with when. */
+  readonly signals: { readonly signal: number; readonly atMs: number }[];
+  /** The Engine did not answer for a time while it ran: since when. */
+  lostAtMs: number | null;
+}
+
+interface Waiter extends Watched {
+  readonly done: () => void;
+}
+
+const listEveryMs = 5000;
+const reconnectMs = 200;
+
+export class ContainerHub {
+  private readonly waiters = new Map<string, Waiter>();
+  private connecting: Promise<void> | null = null;
+  private disconnect: (() => void) | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private closed = false;
+
+  constructor(private readonly options: ContainerHubOptions) {}
+
+  /** Resolves when the container does not run any more, or is gone. To be called once it runs, or before. */
+  ended(id: string): { readonly seen: Watched; readonly over: Promise<void> } {
+    let done: () => void = () => undefined;
+    const over = new Promise<void>((resolve) => {
+      done = resolve;
+    });
+    const seen: Waiter = { id, outOfMemory: false, signals: [], lostAtMs: null, done };
+    this.waiters.set(id, seen);
+    this.connecting ??= this.keepConnected();
+    this.timer ??= setInterval(() => this.list(), listEveryMs).unref();
+    return { seen, over };
+  }
+
+  /** Looks at the list soon: a container may have ended before it was waited for. */
+  list(): void {
+    if (this.waiters.size > 0) this.look().catch((error: unknown) => this.lost(error));
+  }
+
+  close(): void {
+    this.closed = true;
+    if (this.timer !== null) clearInterval(this.timer);
+    this.disconnect?.();
+  }
+
+  private async keepConnected(): Promise<void> {
+    while (!this.closed) {
+      try {
+        await this.connect();
+      } catch (error) {
+        this.lost(error);
+      }
+      await new Promise((resolve) => setTimeout(resolve, reconnectMs).unref());
+    }
+  }
+
+  private async connect(): Promise<void> {
+    const { engine, owner } = this.options;
+    const abort = new AbortController();
+    const filters = JSON.stringify({
+      type: ['container'],
+      label: [`${managedLabel}=${owner}`],
+      event: ['die', 'oom', 'kill', 'destroy'],
+    });
+    const query = { filters, abortSignal: abort.signal };
+    const stream = await engine.ask((docker) => docker.getEvents(query));
+    const over = new Promise<void>((resolve, reject) => {
+      this.disconnect = () => {
+        abort.abort();
+        resolve();
+      };
+      let text = '';
+      stream.on('data', (piece: Buffer) => {
+        text += piece.toString();
+        const rows = text.split('\n');
+        text = rows.pop() ?? '';
+        for (const row of rows) this.event(row);
+      });
+      stream.on('end', resolve);
+      stream.on('close', resolve);
+      stream.on('error', reject);
+    });
+    if (this.closed) this.disconnect?.();
+    else {
+      // What ended before the events came.
+      await this.look();
+    }
+    await over;
+    if (!this.closed) this.lost(new Error("the Engine's events ended"));
+  }
+
+  private event(row: string): void {
+    let value: unknown;
+    try {
+      value = JSON.parse(row);
+    } catch {
+      return; // an empty row that keeps the connection alive
+    }
+    const event = readEvent(value);
+    const waiter = event === null ? undefined : this.waiters.get(event.id);
+    if (event === null || waiter === undefined) return;
+    if (event.action === 'oom') waiter.outOfMemory = true;
+    else if (event.action === 'kill') {
+      if (event.signal !== null)
+        waiter.signals.push({ signal: event.signal, atMs: event.atMs ?? this.options.nowMs() });
+    } else this.over(waiter);
+  }
+
+  private over(waiter: Waiter): void {
+    this.waiters.delete(waiter.id);
+    waiter.done();
+  }
+
+  private async look(): Promise<void> {
+    const { engine, owner } = this.options;
+    // One that begins to be waited for meanwhile may not be in the answer yet.
+    const asked = [...this.waiters.values()];
+    const filters = { label: [`${managedLabel}=${owner}`] };
+    const list = await engine.ask((docker) => docker.listContainers({ all: true, filters }));
+    const live = new Set(
+      list.flatMap(({ Id, State }) => (['exited', 'dead', 'removing'].includes(State) ? [] : [Id])),
+    );
+    for (const waiter of asked) if (!live.has(waiter.id)) this.over(waiter);
+  }
+
+  private lost(error: unknown): void {
+    if (this.closed) return;
+    for (const waiter of this.waiters.values()) waiter.lostAtMs ??= this.options.nowMs();
+    this.options.onFault(error);
+  }
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { launchOf } from '../../../../test/harness/backend-probe.js';
+import type { JobRequest } from '../../../../core/contract/job-request.js';
+import { confine } from './confinement.js';
+import { containerPlan, type PlanInput } from './container-plan.js';
+
+function planOf(request: Partial<JobRequest>, more: Partial<PlanInput> = {}, devices: string[] = []) {
+  const launch = launchOf(
+    { command: ['true'], image: 'a:1', workingDirectory: '/w', ...request },
+    { devices },
+  );
+  return containerPlan(
+    {
+      launch,
+      owner: 'me',
+      binds: [],
+      hidden: [],
+      scratch: '/s',
+      user: { uid: 1000, gid: 100, groups: [100, 27] },
+      init: true,
+      socket: { path: '/run/docker.sock', gid: 999 },
+      ...more,
+    },
+    'run',
+  );
+}
+
+describe('what the Engine is told', () => {
+  it('gives each profile its rights and no more', () => {
+    const rights = (containerProfile: JobRequest['containerProfile']) => {
+      const { HostConfig: host } = planOf({ containerProfile });
+      const adds: unknown = host?.CapAdd;
+      return { drops: host?.CapDrop as unknown, adds, more: host?.Privileged, runtime: host?.Runtime };
+    };
+    const none = { drops: ['ALL'], adds: undefined, more: undefined, runtime: undefined };
+    expect(rights('restricted')).toEqual(none);
+    expect(rights('default')).toEqual({ ...none, adds: ['SYS_PTRACE'] });
+    expect(rights('gvisor')).toEqual({ ...none, adds: ['SYS_PTRACE'], runtime: 'runsc' });
+    expect(rights('docker-access')).toEqual({ ...none, adds: ['SYS_PTRACE'] });
+    expect(rights('privileged')).toEqual({ ...none, drops: undefined, more: true });
+    for (const containerProfile of ['default', 'restricted', 'gvisor', 'docker-access'] as const)
+      expect(planOf({ containerProfile }).HostConfig?.SecurityOpt).toEqual(['no-new-privileges']);
+  });
+
+  it("mounts the Engine's socket for docker-access alone", () => {
+    const sockets = (containerProfile: JobRequest['containerProfile']) =>
+      planOf({ containerProfile }).HostConfig?.Mounts?.filter(({ Source }) => Source.endsWith('docker.sock'))
+        .length;
+    expect([sockets('docker-access'), sockets('default'), sockets('privileged')]).toEqual([1, 0, 0]);
+    expect(planOf({ containerProfile: 'docker-access' }).HostConfig?.GroupAdd).toContain('999');
+  });
+
+  it('names cards and never counts them, and hides the others', () => {
+    const uuid = 'GPU-a0000001-0000-4000-8000-000000000001';
+    const [request] = planOf({}, {}, [uuid]).HostConfig?.DeviceRequests ?? [];
+    expect(request).toEqual({ Driver: '', DeviceIDs: [uuid], Capabilities: [['gpu']] });
+    expect(planOf({}).HostConfig?.DeviceRequests).toBeUndefined();
+    expect(planOf({ environment: { NVIDIA_VISIBLE_DEVICES: 'all' } }).Env).toContain(
+      'NVIDIA_VISIBLE_DEVICES=void',
+    );
+  });
+
+  it("puts the job's variables over Iris', but not over what clean-up goes by", () => {
+    const environment = { IRIS_TASK_ID: 'mine', IRIS_WORKDIR: '/mine', PYTHONUNBUFFERED: '0', HOME: '/h' };
+    const env = planOf({ environment }).Env ?? [];
+    expect(env).toEqual(expect.arrayContaining(['IRIS_TASK_ID=mine', 'PYTHONUNBUFFERED=0', 'HOME=/h']));
+    expect(env).toContain('IRIS_WORKDIR=/iris/work');
+  });
+
+  it('limits only what was asked for', () => {
+    expect(planOf({}).HostConfig).not.toHaveProperty('Memory');
+    expect(planOf({ memory: '64MB', cpu: 2, pidsLimit: 9, shm: '1MiB' }).HostConfig).toMatchObject({
+      Memory: 64_000_000,
+      MemorySwap: 64_000_000,
+      CpuShares: 2048,
+      PidsLimit: 9,
+      ShmSize: 1_048_576,
+    });
+  });
+});
+
+describe('folders a container may see', () => {
+  const spec = { workingDirectory: '/home/ann', mounts: [], containerProfile: 'DEFAULT' } as const;
+  const base = {
+    realPath: (path: string) => Promise.resolve(path),
+    dataFolder: '/home/ann/.local/share/iris',
+    engineSockets: ['/run/docker.sock'],
+  };
+
+  it('covers our data where a home folder is seen', async () => {
+    expect(await confine({ ...base, spec })).toEqual({
+      ok: true,
+      binds: [{ source: '/home/ann', target: '/home/ann', readOnly: false }],
+      hidden: ['/home/ann/.local/share/iris'],
+    });
+  });
+
+  it('follows links before it judges', async () => {
+    const realPath = (path: string) => Promise.resolve(path === '/home/ann' ? '/run' : path);
+    expect(await confine({ ...base, spec, realPath })).toMatchObject({
+      ok: false,
+      cause: { code: 'FOLDER_NOT_PERMITTED' },
+    });
+    expect(
+      await confine({ ...base, realPath, spec: { ...spec, containerProfile: 'DOCKER_ACCESS' } }),
+    ).toMatchObject({
+      ok: true,
+    });
+  });
+});

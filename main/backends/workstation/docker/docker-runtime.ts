@@ -1,0 +1,260 @@
+/**
+ * The Docker runtime: attempts as containers of one Engine. Level-triggered like the process runtime: told its complete part of the
+ * desired set, it starts, adopts, stops and reports.
+ */
+import { readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import type { DockerState } from '../../../../core/contract/machines.js';
+import type { JobSpec } from '../../../../core/contract/job-request.js';
+import { readStats } from '../../../../core/formats/docker/stats.js';
+import type { AttemptObservation, DesiredAttempt, ImageControl, StopNotice } from '../../backend.js';
+import { newEntry, type AttemptEntry } from '../process/attempt-entry.js';
+import { messageOf } from '../process/error-code.js';
+import type { LinkLog } from '../process/launcher-link.js';
+import { Reporter } from '../process/reporter.js';
+import { writeWhole } from './attempt-note.js';
+import { ContainerAttempt } from './container-attempt.js';
+import type { ContainerContext } from './container-context.js';
+import { ContainerHub } from './container-hub.js';
+import { managedLabel, type ContainerUser } from './container-plan.js';
+import type { FoundEndpoint } from './endpoint.js';
+import { Engine, EngineRefusal } from './engine.js';
+import { Images } from './images.js';
+import { localFiles, type HostFiles } from './local-files.js';
+
+export interface DockerRuntimeOptions {
+  readonly attemptsFolder: string;
+  /** All of this program's own data; not to be seen in containers. */
+  readonly dataFolder: string;
+  readonly workerId: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly log: LinkLog;
+  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
+  /** Where the Engine is; looked for anew at each try. */
+  readonly find: () => FoundEndpoint;
+  /** Of another machine, when the Engine is there. */
+  readonly files?: HostFiles | undefined;
+  readonly user: ContainerUser | null;
+  readonly onState: (state: DockerState) => void;
+  readonly onObservations: (batch: readonly AttemptObservation[]) => void;
+  readonly onRunning: (entry: AttemptEntry) => void;
+  readonly onNotice: (entry: AttemptEntry, notice: StopNotice) => void;
+  readonly onConclude: (entry: AttemptEntry) => void;
+  readonly onEnded: (uid: string) => void;
+}
+
+const strayGraceMs = 10_000;
+const statsEveryMs = 10_000;
+const removeAgainMs = 2000;
+
+export class DockerRuntime {
+  private readonly attempts = new Map<string, ContainerAttempt>();
+  readonly reporter: Reporter;
+  private readonly engine: Engine;
+  private readonly hub: ContainerHub;
+  private readonly images: Images;
+  private readonly context: ContainerContext;
+  private readonly statsTimer: NodeJS.Timeout;
+  private init = true;
+  private closed = false;
+  private swept = false;
+
+  constructor(private readonly options: DockerRuntimeOptions) {
+    const { log, nowMs, monotonicMs, attemptsFolder, workerId, environment, home } = options;
+    const owner = ownerOf(attemptsFolder);
+    this.reporter = new Reporter(options);
+    this.engine = new Engine({ find: options.find, onState: options.onState });
+    this.hub = new ContainerHub({
+      engine: this.engine,
+      owner,
+      nowMs,
+      onFault: (error) =>
+        log.warn("The Docker Engine's events are asked for again", { error: messageOf(error) }),
+    });
+    this.images = new Images({ engine: this.engine, workerId, owner, nowMs, environment, home });
+    this.context = {
+      engine: this.engine,
+      hub: this.hub,
+      images: this.images,
+      files: options.files ?? localFiles,
+      reporter: this.reporter,
+      log,
+      owner,
+      dataFolder: options.dataFolder,
+      nowMs,
+      monotonicMs,
+      user: () => (this.engine.known()?.rootless === true ? null : options.user),
+      init: () => this.init,
+      withoutInit: () => {
+        this.init = false;
+        log.warn('The Docker Engine has no init program: containers run without one');
+      },
+      onRunning: options.onRunning,
+      onNotice: options.onNotice,
+      onConclude: options.onConclude,
+      remove: (id) => this.remove(id),
+      removeOwn: (name) => this.removeOwn(name),
+    };
+    this.statsTimer = setInterval(() => void this.measure(), statsEveryMs).unref();
+  }
+
+  /** Looks at the Engine once, so that its state is known. */
+  async start(): Promise<void> {
+    await this.engine.probe();
+  }
+
+  state(): DockerState {
+    return this.engine.state();
+  }
+
+  imageControl(): ImageControl {
+    return this.images;
+  }
+
+  /** Null, or why no container could run here at all. */
+  feasible(spec: JobSpec): string | null {
+    const { state, message } = this.engine.state();
+    if (spec.image === null || state !== 'ABSENT') return null;
+    return `image: ${spec.image} needs Docker on ${this.options.workerId}. ${message ?? ''}`.trim();
+  }
+
+  entry(uid: string): AttemptEntry | undefined {
+    return this.attempts.get(uid)?.entry;
+  }
+
+  reconcile(desired: readonly DesiredAttempt[]): void {
+    if (this.closed) return;
+    const wanted = new Set<string>();
+    for (const item of desired) {
+      const uid = item.kind === 'run' ? item.launch.uid : item.uid;
+      wanted.add(uid);
+      const attempt = this.attempts.get(uid);
+      if (attempt === undefined) this.take(item, uid);
+      else if (attempt.entry.phase === 'ended') this.reporter.again(attempt.entry);
+      else if (item.kind === 'stop') attempt.stop(item);
+    }
+    for (const [uid, attempt] of this.attempts) if (!wanted.has(uid)) this.unwanted(uid, attempt);
+    // Without an Engine nothing was left behind, and a machine without Docker is not asked for it.
+    if (!this.swept && this.engine.state().state !== 'ABSENT') {
+      this.swept = true;
+      void this.sweep(wanted);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    clearInterval(this.statsTimer);
+    this.reporter.close();
+    for (const attempt of this.attempts.values()) attempt.close();
+    this.hub.close();
+    this.engine.close();
+    await Promise.resolve();
+  }
+
+  private take(item: DesiredAttempt, uid: string): void {
+    const folder = path.join(this.options.attemptsFolder, uid);
+    const entry = newEntry(uid, folder, item.kind === 'stop' ? null : item.launch);
+    const attempt = new ContainerAttempt(entry, item.kind, this.context);
+    this.attempts.set(uid, attempt);
+    if (item.kind === 'stop') attempt.stop(item);
+    attempt.begin();
+  }
+
+  private unwanted(uid: string, attempt: ContainerAttempt): void {
+    if (attempt.entry.phase === 'ended') {
+      this.attempts.delete(uid);
+      return;
+    }
+    if (attempt.entry.stop !== null) return;
+    this.options.log.warn('An attempt that is not wanted is stopped', { uid });
+    const { workerId } = this.options;
+    const graceMs = attempt.entry.launch?.spec.graceMs ?? strayGraceMs;
+    attempt.stop({
+      kind: 'stop',
+      uid,
+      workerId,
+      container: true,
+      reason: 'superseded',
+      signal: 'SIGTERM',
+      graceMs,
+    });
+  }
+
+  /** Containers of ours that nobody asks about any more: of attempts that are over, or that the controller has lost. */
+  private async sweep(wanted: ReadonlySet<string>): Promise<void> {
+    const filters = { label: [`${managedLabel}=${this.context.owner}`] };
+    try {
+      const left = await this.engine.ask((docker) => docker.listContainers({ all: true, filters }));
+      for (const { Labels: labels, Id: id } of left) {
+        const uid = labels['iris.attempt-uid'];
+        if (uid === undefined || wanted.has(uid) || this.attempts.has(uid) || this.closed) continue;
+        this.options.log.warn('A container that is not wanted is removed', { uid });
+        await this.removeOwn(id);
+      }
+    } catch (error) {
+      this.options.log.warn('Containers that are left could not be looked for', { error: messageOf(error) });
+      this.swept = false;
+    }
+  }
+
+  private async remove(id: string): Promise<void> {
+    try {
+      await this.engine.ask((docker) => docker.getContainer(id).remove({ force: true, v: true }));
+    } catch (error) {
+      // Gone, or going already.
+      if (!(error instanceof EngineRefusal) || (error.status !== 404 && error.status !== 409)) throw error;
+    }
+  }
+
+  private async removeOwn(name: string): Promise<void> {
+    while (!this.closed) {
+      try {
+        const found = await this.engine.ask((docker) => docker.getContainer(name).inspect());
+        if (found.Config.Labels[managedLabel] === this.context.owner) await this.remove(found.Id);
+        return;
+      } catch (error) {
+        if (error instanceof EngineRefusal && error.status === 404) return;
+        if (error instanceof EngineRefusal) {
+          this.options.log.warn('A container could not be removed', { name, error: error.message });
+        }
+        await new Promise((resolve) => setTimeout(resolve, removeAgainMs).unref());
+      }
+    }
+  }
+
+  /** Highest memory of each that runs. */
+  private async measure(): Promise<void> {
+    for (const { entry } of [...this.attempts.values()]) {
+      if (entry.phase !== 'running' || this.closed) continue;
+      try {
+        const name = `iris-${entry.uid}`;
+        const sample = readStats(
+          await this.engine.ask((docker) =>
+            docker.getContainer(name).stats({ stream: false, 'one-shot': true }),
+          ),
+        );
+        const seen = sample?.peakMemoryBytes ?? sample?.memoryBytes ?? null;
+        if (seen !== null) entry.peakMemoryBytes = Math.max(entry.peakMemoryBytes ?? 0, seen);
+      } catch {
+        continue; // ended meanwhile, or the Engine is away
+      }
+    }
+  }
+}
+
+/** Who made a container: this data folder, wherever it is moved to. */
+function ownerOf(attemptsFolder: string): string {
+  const file = path.join(attemptsFolder, '.owner');
+  try {
+    const known = readFileSync(file, 'utf8').trim();
+    if (/^[0-9a-f]{16}$/.test(known)) return known;
+  } catch {
+    // None yet: it is made.
+  }
+  const made = randomBytes(8).toString('hex');
+  writeWhole(file, made);
+  return made;
+}

@@ -1,0 +1,121 @@
+/** Where the Docker Engine is: what DOCKER_HOST says, else the user's docker context, else the sockets that are usual. */
+import { existsSync, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { Duplex } from 'node:stream';
+import { z } from 'zod';
+
+export interface TlsFiles {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+export type Endpoint =
+  | { readonly kind: 'socket'; readonly path: string }
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number; readonly tls: TlsFiles | null }
+  | { readonly kind: 'ssh'; readonly args: readonly string[]; readonly said: string }
+  /** A way to the Engine that somebody else keeps open. */
+  | { readonly kind: 'connector'; readonly connect: () => Duplex; readonly said: string };
+
+export type FoundEndpoint =
+  | { readonly ok: true; readonly endpoint: Endpoint; readonly from: string }
+  | { readonly ok: false; readonly absent: boolean; readonly message: string };
+
+export interface EndpointSources {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly uid: number;
+}
+
+const defaultSocket = '/var/run/docker.sock';
+
+export function findEndpoint({ environment, home, uid }: EndpointSources): FoundEndpoint {
+  const configFolder = environment['DOCKER_CONFIG'] ?? path.join(home, '.docker');
+  const asked = environment['DOCKER_HOST'];
+  if (asked !== undefined && asked !== '') {
+    const verify = (environment['DOCKER_TLS_VERIFY'] ?? '') !== '';
+    const certificates = environment['DOCKER_CERT_PATH'] ?? (verify ? configFolder : null);
+    return readHost(asked, certificates, 'DOCKER_HOST');
+  }
+  const context = environment['DOCKER_CONTEXT'] ?? currentContext(configFolder);
+  if (context !== null && context !== '' && context !== 'default') return readContext(configFolder, context);
+  const runtimeFolder = environment['XDG_RUNTIME_DIR'] ?? `/run/user/${uid}`;
+  const rootless = path.join(runtimeFolder, 'docker.sock');
+  for (const file of [defaultSocket, rootless, path.join(home, '.docker', 'run', 'docker.sock')]) {
+    if (existsSync(file)) return { ok: true, endpoint: { kind: 'socket', path: file }, from: file };
+  }
+  return {
+    ok: false,
+    absent: true,
+    message: `No Docker Engine was found: neither ${defaultSocket} nor ${rootless} is there. Install Docker, or set DOCKER_HOST to where it is.`,
+  };
+}
+
+function readHost(text: string, certificates: string | null, from: string): FoundEndpoint {
+  const bad = (why: string): FoundEndpoint => ({
+    ok: false,
+    absent: false,
+    message: `${from} is ${JSON.stringify(text)}, ${why}; expected unix:///path, tcp://host:port or ssh://[user@]host.`,
+  });
+  if (text.startsWith('unix://') || text.startsWith('/')) {
+    const file = text.replace(/^unix:\/\//, '');
+    return { ok: true, endpoint: { kind: 'socket', path: file === '' ? defaultSocket : file }, from };
+  }
+  const match = /^(tcp|https?|ssh):\/\/(?:([^@/]+)@)?(\[[^\]]+\]|[^:/]+)(?::(\d+))?\/?$/.exec(text);
+  if (match === null) return bad('which is no address of an Engine');
+  const [, scheme = '', user, hostText = '', portText] = match;
+  const host = hostText.replace(/^\[|\]$/g, '');
+  if (scheme === 'ssh') {
+    const port = portText === undefined ? [] : ['-p', portText];
+    const login = user === undefined ? host : `${user}@${host}`;
+    if (login.startsWith('-')) return bad('whose host begins with -');
+    return { ok: true, endpoint: { kind: 'ssh', args: [...port, login], said: text }, from };
+  }
+  let tls: TlsFiles | null = null;
+  if (certificates !== null) {
+    try {
+      const read = (name: string) => readFileSync(path.join(certificates, name), 'utf8');
+      tls = { ca: read('ca.pem'), cert: read('cert.pem'), key: read('key.pem') };
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return { ok: false, absent: false, message: `The certificates for ${text} could not be read: ${why}.` };
+    }
+  }
+  const port = portText === undefined ? (tls === null ? 2375 : 2376) : Number(portText);
+  return { ok: true, endpoint: { kind: 'tcp', host, port, tls }, from };
+}
+
+const configSchema = z.looseObject({ currentContext: z.string().optional() });
+
+function currentContext(folder: string): string | null {
+  try {
+    return (
+      configSchema.parse(JSON.parse(readFileSync(path.join(folder, 'config.json'), 'utf8'))).currentContext ??
+      null
+    );
+  } catch {
+    return null; // none, or not readable: the usual sockets then
+  }
+}
+
+const contextSchema = z.looseObject({
+  Endpoints: z.looseObject({ docker: z.looseObject({ Host: z.string().min(1) }) }),
+});
+
+/** As the docker command keeps contexts: folders named by the hash of the context's name. */
+function readContext(folder: string, name: string): FoundEndpoint {
+  const hash = createHash('sha256').update(name).digest('hex');
+  try {
+    const file = path.join(folder, 'contexts', 'meta', hash, 'meta.json');
+    const { Endpoints } = contextSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const tls = path.join(folder, 'contexts', 'tls', hash, 'docker');
+    return readHost(Endpoints.docker.Host, existsSync(tls) ? tls : null, `the docker context ${name}`);
+  } catch {
+    return {
+      ok: false,
+      absent: false,
+      message: `The docker context ${name} cannot be read below ${folder}. Choose another with docker context use, or set DOCKER_HOST.`,
+    };
+  }
+}

@@ -1,0 +1,300 @@
+/** One Docker Engine: the connection to it, and whether it can be used. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { Agent } from 'node:http';
+import os from 'node:os';
+import { Duplex } from 'node:stream';
+import type Docker from 'dockerode';
+import { z } from 'zod';
+import type { DockerState } from '../../../../core/contract/machines.js';
+import {
+  daemonSentence,
+  readDaemonError,
+  type DaemonError,
+} from '../../../../core/formats/docker/daemon-errors.js';
+import type { Endpoint, FoundEndpoint } from './endpoint.js';
+
+export interface EngineOptions {
+  readonly find: () => FoundEndpoint;
+  readonly onState: (state: DockerState) => void;
+  /** An answer that takes longer counts as none. */
+  readonly callMs?: number | undefined;
+  readonly probeMs?: number | undefined;
+}
+
+/** The Engine did not answer, as opposed to having refused. */
+export class EngineUnreachable extends Error {}
+
+/** The Engine's refusal. */
+export class EngineRefusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly reason: DaemonError,
+  ) {
+    super(daemonSentence(reason));
+  }
+}
+
+export interface EngineFacts {
+  readonly version: string;
+  readonly runtimes: readonly string[];
+  readonly rootless: boolean;
+  readonly socketPath: string | null;
+}
+
+const infoSchema = z.looseObject({
+  ServerVersion: z.string().catch(''),
+  Runtimes: z.record(z.string(), z.unknown()).nullish(),
+  SecurityOptions: z.array(z.string()).nullish(),
+});
+
+const usualCallMs = 120_000;
+const usualProbeMs = 30_000;
+const probeCallMs = 5000;
+/** While it does not answer it is looked at so often. */
+const lostProbeMs = 500;
+
+export class Engine {
+  private docker: Docker | null = null;
+  private facts: EngineFacts | null = null;
+  private current: DockerState = { state: 'UNKNOWN', version: null, gpus: false, message: null };
+  private probing: Promise<DockerState> | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private closed = false;
+  private waiters: (() => void)[] = [];
+
+  constructor(private readonly options: EngineOptions) {}
+
+  state(): DockerState {
+    return this.current;
+  }
+
+  known(): EngineFacts | null {
+    return this.facts;
+  }
+
+  /** Looks whether it answers; one look at a time. */
+  probe(): Promise<DockerState> {
+    this.probing ??= this.look().then((state) => {
+      this.probing = null;
+      this.set(state);
+      return state;
+    });
+    return this.probing;
+  }
+
+  /** Resolves once it can be used; at once when it can. False: not within the time, or closed. */
+  async ready(ms: number): Promise<boolean> {
+    if (this.current.state !== 'READY') await this.probe();
+    if (this.current.state === 'READY') return true;
+    if (this.closed || ms <= 0) return false;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.waiters = this.waiters.filter((one) => one !== done);
+        resolve(false);
+      }, ms);
+      const done = (): void => {
+        clearTimeout(timer);
+        resolve(this.current.state === 'READY');
+      };
+      this.waiters.push(done);
+    });
+  }
+
+  /** Asks the Engine; rejects with EngineUnreachable or EngineRefusal. */
+  async ask<T>(
+    question: (docker: Docker) => Promise<T>,
+    ms = this.options.callMs ?? usualCallMs,
+  ): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const docker = await this.client();
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(
+          () => reject(new EngineUnreachable(`Docker did not answer within ${ms / 1000} s`)),
+          ms,
+        );
+      });
+      return await Promise.race([question(docker), late]);
+    } catch (error) {
+      const read = engineError(error);
+      if (read instanceof EngineUnreachable && !this.closed) void this.probe();
+      throw read;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  close(): void {
+    this.closed = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+    for (const waiter of this.waiters.splice(0)) waiter();
+  }
+
+  private async client(): Promise<Docker> {
+    if (this.docker !== null) return this.docker;
+    const found = this.options.find();
+    if (!found.ok) throw new EngineUnreachable(found.message);
+    this.docker = await connectTo(found.endpoint);
+    return this.docker;
+  }
+
+  private async look(): Promise<DockerState> {
+    const none = { version: null, gpus: false } as const;
+    const found = this.options.find();
+    if (!found.ok) return { ...none, state: found.absent ? 'ABSENT' : 'FAILED', message: found.message };
+    try {
+      this.docker ??= await connectTo(found.endpoint);
+      const docker = this.docker;
+      const info = infoSchema.parse(await withTime(docker.info(), probeCallMs));
+      const runtimes = Object.keys(info.Runtimes ?? {});
+      this.facts = {
+        version: info.ServerVersion,
+        runtimes,
+        rootless: (info.SecurityOptions ?? []).some((option) => option.includes('name=rootless')),
+        socketPath: found.endpoint.kind === 'socket' ? found.endpoint.path : null,
+      };
+      return {
+        state: 'READY',
+        version: info.ServerVersion,
+        gpus: givesGpus(runtimes, found.endpoint),
+        message: null,
+      };
+    } catch (error) {
+      // The next look begins anew: the address may have changed with a context or the environment's files.
+      this.docker = null;
+      return { ...none, state: 'FAILED', message: whatToDo(error, found.endpoint) };
+    }
+  }
+
+  private set(state: DockerState): void {
+    if (this.closed) return;
+    const changed = JSON.stringify(state) !== JSON.stringify(this.current);
+    this.current = state;
+    if (this.timer !== null) clearTimeout(this.timer);
+    const soon = state.state === 'FAILED' && this.waiters.length > 0;
+    const every = soon ? lostProbeMs : (this.options.probeMs ?? usualProbeMs);
+    this.timer = setTimeout(() => void this.probe(), every).unref();
+    if (changed) this.options.onState(state);
+    if (state.state === 'READY') for (const waiter of this.waiters.splice(0)) waiter();
+  }
+}
+
+async function withTime<T>(answer: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A connection that somebody else makes, for one request each: what carries it is no socket that could be kept. */
+class ConnectorAgent extends Agent {
+  constructor(private readonly connect: () => Duplex) {
+    super({ keepAlive: false });
+  }
+
+  override createConnection(): Duplex {
+    return this.connect();
+  }
+}
+
+/** The client is loaded only where an Engine is asked. */
+async function connectTo(endpoint: Endpoint): Promise<Docker> {
+  const { default: Client } = await import('dockerode');
+  return new Client(clientOptions(endpoint));
+}
+
+function clientOptions(endpoint: Endpoint): Docker.DockerOptions & { readonly agent?: Agent } {
+  const over = (connect: () => Duplex) =>
+    ({ host: 'docker', port: 80, protocol: 'http', agent: new ConnectorAgent(connect) }) as const;
+  switch (endpoint.kind) {
+    case 'socket':
+      return { socketPath: endpoint.path, agent: new Agent({ keepAlive: false }) };
+    case 'tcp': {
+      const { host, port, tls } = endpoint;
+      return tls === null ? { host, port, protocol: 'http' } : { host, port, protocol: 'https', ...tls };
+    }
+    case 'ssh':
+      return over(() => dialOverSsh(endpoint.args));
+    case 'connector':
+      return over(endpoint.connect);
+  }
+}
+
+/** The system's ssh, with the user's own aliases, keys and known hosts; it never asks, as nobody could answer here. */
+function dialOverSsh(args: readonly string[]): Duplex {
+  const options = ['-o', 'BatchMode=yes', '-o', 'ConnectTimeout=10', '-T'];
+  const child = spawn('ssh', [...options, ...args, 'docker', 'system', 'dial-stdio'], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (piece: Buffer) => {
+    said = `${said}${piece.toString()}`.slice(-2000);
+  });
+  const duplex = Duplex.from({ readable: child.stdout, writable: child.stdin });
+  child.on('error', (error) => duplex.destroy(error));
+  child.on('exit', (code) => {
+    if (code !== 0) duplex.destroy(new Error(`ssh ended with exit code ${code}: ${said.trim()}`));
+  });
+  duplex.on('close', () => child.kill());
+  return duplex;
+}
+
+function givesGpus(runtimes: readonly string[], endpoint: Endpoint): boolean {
+  if (runtimes.some((name) => name.startsWith('nvidia'))) return true;
+  // The Engine takes a hook it finds on its path as well, and tells nobody.
+  const hooks = ['nvidia-container-runtime-hook', 'nvidia-container-toolkit'];
+  return endpoint.kind === 'socket' && hooks.some((name) => existsSync(`/usr/bin/${name}`));
+}
+
+const failureSchema = z.looseObject({
+  statusCode: z.number().optional(),
+  message: z.string().optional(),
+  code: z.string().optional(),
+  json: z.unknown().optional(),
+});
+
+function engineError(error: unknown): Error {
+  if (error instanceof EngineUnreachable || error instanceof EngineRefusal) return error;
+  const failure = failureSchema.safeParse(error).data;
+  const status = failure?.statusCode;
+  const message = failure?.message ?? String(error);
+  return status === undefined
+    ? new EngineUnreachable(message)
+    : new EngineRefusal(status, readDaemonError(message));
+}
+
+function whatToDo(error: unknown, endpoint: Endpoint): string {
+  const failure = failureSchema.safeParse(error).data;
+  const said = failure?.message ?? String(error);
+  const where = addressOf(endpoint);
+  switch (failure?.code) {
+    case 'EACCES':
+    case 'EPERM':
+      return `You have no right to use the Docker Engine at ${where}. Add yourself to its group (sudo usermod -aG docker ${os.userInfo().username}) and log in again, or use rootless Docker.`;
+    case 'ENOENT':
+      return `There is no Docker Engine at ${where}. Start it (sudo systemctl start docker), or set DOCKER_HOST to where it is.`;
+    case 'ECONNREFUSED':
+      return `The Docker Engine at ${where} is not running. Start it (sudo systemctl start docker).`;
+    default:
+      return `The Docker Engine at ${where} cannot be used: ${said.trim()}.`;
+  }
+}
+
+function addressOf(endpoint: Endpoint): string {
+  switch (endpoint.kind) {
+    case 'socket':
+      return endpoint.path;
+    case 'tcp':
+      return `${endpoint.host}:${endpoint.port}`;
+    case 'ssh':
+    case 'connector':
+      return endpoint.said;
+  }
+}

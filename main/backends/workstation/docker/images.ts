@@ -1,0 +1,225 @@
+/** The images of one Engine, and the fetches that run. */
+import type { ImagePull, ImageView } from '../../../../core/contract/machines.js';
+import { RefusalError, refusal } from '../../../../core/contract/errors.js';
+import { daemonSentence, readDaemonError } from '../../../../core/formats/docker/daemon-errors.js';
+import { PullProgress } from '../../../../core/formats/docker/pull-progress.js';
+import type { ImageControl } from '../../backend.js';
+import { managedLabel } from './container-plan.js';
+import { EngineRefusal, EngineUnreachable, type Engine } from './engine.js';
+import { loginFor } from './registry-login.js';
+
+export interface ImagesOptions {
+  readonly engine: Engine;
+  readonly workerId: string;
+  readonly owner: string;
+  readonly nowMs: () => number;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+}
+
+/** Ended fetches are shown so long. */
+const keptMs = 10 * 60_000;
+/** A registry that sends nothing for so long has hung up. */
+const silentMs = 10 * 60_000;
+
+/** Why a fetch did not bring its image. */
+export class PullFailed extends Error {
+  constructor(
+    message: string,
+    readonly noSpace: boolean,
+  ) {
+    super(message);
+  }
+}
+
+interface Pull {
+  view: ImagePull;
+  readonly abort: AbortController;
+  readonly done: Promise<void>;
+  endedAtMs: number | null;
+}
+
+export class Images implements ImageControl {
+  private readonly running = new Map<string, Pull>();
+
+  constructor(private readonly options: ImagesOptions) {}
+
+  async list(): Promise<readonly ImageView[]> {
+    const { engine, owner, workerId } = this.options;
+    if (engine.state().state !== 'READY') return [];
+    const filters = { label: [`${managedLabel}=${owner}`] };
+    const [images, containers] = await Promise.all([
+      engine.ask((docker) => docker.listImages()),
+      engine.ask((docker) => docker.listContainers({ all: true, filters })),
+    ]).catch(refuse);
+    return images.map(({ Id, RepoTags, Size, Created }) => ({
+      machineId: workerId,
+      id: Id,
+      // Some versions say null where there are none.
+      names: [...new Set<string>(Array.isArray(RepoTags) ? RepoTags : [])].filter(
+        (name) => name !== '<none>:<none>',
+      ),
+      sizeBytes: Size,
+      createdAtMs: Created * 1000,
+      inUse: containers.filter(({ ImageID }) => ImageID === Id).length,
+    }));
+  }
+
+  pulls(): readonly ImagePull[] {
+    const now = this.options.nowMs();
+    for (const [image, { endedAtMs }] of this.running)
+      if (endedAtMs !== null && now - endedAtMs > keptMs) this.running.delete(image);
+    return Array.from(this.running.values(), ({ view }) => view);
+  }
+
+  async pull(image: string): Promise<void> {
+    const { engine } = this.options;
+    if (!(await engine.ready(0)))
+      throw new RefusalError(
+        refusal('FAILED_PRECONDITION', engine.state().message ?? 'Docker is not ready.'),
+      );
+    // How it ends is told by `pulls`.
+    this.fetch(image).catch(() => undefined);
+  }
+
+  /** Begins, or joins the one that runs. Rejects with PullFailed. */
+  fetch(image: string): Promise<void> {
+    const before = this.running.get(image);
+    if (before !== undefined && before.endedAtMs === null) return before.done;
+    const abort = new AbortController();
+    const view: ImagePull = {
+      machineId: this.options.workerId,
+      image,
+      state: 'PULLING',
+      totalBytes: null,
+      doneBytes: 0,
+      layers: 0,
+      layersDone: 0,
+      message: null,
+      startedAtMs: this.options.nowMs(),
+    };
+    const progress = new PullProgress();
+    const pull: Pull = {
+      view,
+      abort,
+      endedAtMs: null,
+      done: this.follow(image, abort.signal, (item) => {
+        progress.push(item);
+        const { error: _, ...seen } = progress.state();
+        pull.view = { ...pull.view, ...seen };
+        return progress.state().error;
+      }).then(
+        () => this.ended(pull, 'DONE', null),
+        (error: unknown) => {
+          const cancelled = abort.signal.aborted;
+          const message = cancelled ? `Fetching ${image} was cancelled.` : failure(image, error);
+          this.ended(pull, cancelled ? 'CANCELLED' : 'FAILED', message);
+          throw new PullFailed(message, kindOf(error) === 'NO_SPACE');
+        },
+      ),
+    };
+    this.running.set(image, pull);
+    return pull.done;
+  }
+
+  cancel(image: string): void {
+    this.running.get(image)?.abort.abort();
+  }
+
+  async remove(imageId: string): Promise<void> {
+    await this.options.engine
+      .ask((docker) => docker.getImage(imageId).remove({ force: false }))
+      .catch(refuse);
+  }
+
+  private ended(pull: Pull, state: ImagePull['state'], message: string | null): void {
+    pull.endedAtMs = this.options.nowMs();
+    pull.view = { ...pull.view, state, message };
+  }
+
+  /** To the end of the Engine's answer: it says at once that it begins, and what goes wrong comes inside. */
+  private async follow(
+    image: string,
+    signal: AbortSignal,
+    take: (item: unknown) => string | null,
+  ): Promise<void> {
+    const { engine, environment, home } = this.options;
+    const authconfig = await loginFor(image, environment, home);
+    const login = authconfig === undefined ? {} : { authconfig };
+    const stream = await engine.ask((docker) =>
+      docker.createImage({ fromImage: withTag(image), abortSignal: signal, ...login }),
+    );
+    const fault: { said: string | null } = { said: null };
+    await new Promise<void>((resolve, reject) => {
+      const hungUp = (): void =>
+        reject(new Error(`the registry sent nothing for ${silentMs / 60_000} minutes`));
+      let timer = setTimeout(hungUp, silentMs);
+      const over = (end: () => void) => () => {
+        clearTimeout(timer);
+        end();
+      };
+      let text = '';
+      stream.on('data', (piece: Buffer) => {
+        clearTimeout(timer);
+        timer = setTimeout(hungUp, silentMs);
+        const rows = (text + piece.toString()).split('\n');
+        text = rows.pop() ?? '';
+        for (const row of rows) fault.said = take(readRow(row)) ?? fault.said;
+      });
+      stream.on('end', over(resolve));
+      stream.on(
+        'close',
+        over(() => (signal.aborted ? reject(new Error('cancelled')) : resolve())),
+      );
+      stream.on('error', (broken: Error) => over(() => reject(broken))());
+    });
+    if (fault.said !== null) throw new EngineRefusal(200, readDaemonError(fault.said));
+    if (signal.aborted) throw new Error('cancelled');
+    // Only the image itself is proof.
+    await engine.ask((docker) => docker.getImage(image).inspect());
+  }
+}
+
+function readRow(row: string): unknown {
+  try {
+    return JSON.parse(row);
+  } catch {
+    return null; // an empty row
+  }
+}
+
+/** Without a tag the Engine would fetch them all. */
+function withTag(image: string): string {
+  const last = image.slice(image.lastIndexOf('/') + 1);
+  return last.includes(':') || last.includes('@') ? image : `${image}:latest`;
+}
+
+function kindOf(error: unknown): string | null {
+  return error instanceof EngineRefusal ? error.reason.kind : null;
+}
+
+function failure(image: string, error: unknown): string {
+  const said =
+    error instanceof EngineRefusal
+      ? daemonSentence(error.reason)
+      : `${error instanceof Error ? error.message : String(error)}.`;
+  switch (kindOf(error)) {
+    case 'LOGIN_NEEDED':
+      return `The image ${image} cannot be fetched without a login, or there is none of that name: ${said}`;
+    case 'NO_SUCH_TAG':
+    case 'NO_SUCH_IMAGE':
+      return `There is no image ${image} in its registry: ${said}`;
+    default:
+      return `The image ${image} could not be fetched: ${said}`;
+  }
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof EngineRefusal) {
+    const code = error.status === 404 ? 'NOT_FOUND' : 'FAILED_PRECONDITION';
+    throw new RefusalError(refusal(code, error.message));
+  }
+  if (error instanceof EngineUnreachable)
+    throw new RefusalError(refusal('UNAVAILABLE', `The Docker Engine does not answer: ${error.message}.`));
+  throw error;
+}

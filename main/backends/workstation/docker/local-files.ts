@@ -1,0 +1,47 @@
+/** What a container's runtime needs of the files of the machine the containers run on; here: the machine we run on ourselves. */
+import { mkdirSync, statSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import type { JobSpec } from '../../../../core/contract/job-request.js';
+import type { Cause } from '../../../../core/contract/views.js';
+import { workFolder } from '../process/attempt-start.js';
+import { stageFiles } from '../process/staging.js';
+
+export interface HostFiles {
+  /** With all links followed; null: nothing is there. */
+  realPath(path: string): Promise<string | null>;
+  /** Makes the attempt's private folder with its staged files; its path there, or what went wrong. */
+  prepare(
+    folder: string,
+    files: JobSpec['files'],
+  ): Promise<{ readonly scratch: string } | { readonly cause: Cause }>;
+  /** Who may use the Engine's socket; null: it is not a file there. */
+  socketGroup(path: string): number | null;
+}
+
+export const localFiles: HostFiles = {
+  async realPath(path) {
+    try {
+      return await realpath(path);
+    } catch {
+      return null; // the caller says so
+    }
+  },
+  prepare(folder, files) {
+    const scratch = workFolder(folder);
+    try {
+      mkdirSync(scratch, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      const message = `The attempt's folder ${scratch} could not be made: ${String(error)}.`;
+      return Promise.resolve({ cause: { code: 'START_FAILED', message } });
+    }
+    const staged = stageFiles(scratch, files);
+    return Promise.resolve(staged.ok ? { scratch } : { cause: staged.fault.cause });
+  },
+  socketGroup(path) {
+    try {
+      return statSync(path).gid;
+    } catch {
+      return null;
+    }
+  },
+};

@@ -1,0 +1,248 @@
+/**
+ * Copies a container's log into the attempt's own files, each byte once. How far the copy has come is noted beside the files after
+ * what was copied: whoever goes on cuts the files to what is noted, and asks the Engine from there.
+ */
+import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { LogFrameReader, type LogStream } from '../../../../core/formats/docker/log-frames.js';
+import { logStart, readStamped, ResumeFilter, sinceOf } from '../../../../core/formats/docker/log-resume.js';
+import { writeWhole } from './attempt-note.js';
+import { EngineUnreachable, type Engine } from './engine.js';
+
+const pointSchema = z.strictObject({
+  stamp: z.string().nullable(),
+  atStamp: z.number(),
+  total: z.number(),
+  wentBack: z.boolean(),
+});
+const placeSchema = z.strictObject({
+  container: z.string(),
+  point: z.strictObject({ out: pointSchema, err: pointSchema }),
+  /** Sizes of the files at this place, and where this container's part of them begins. */
+  sizes: z.strictObject({ out: z.number(), err: z.number() }),
+  begins: z.strictObject({ out: z.number(), err: z.number() }),
+});
+type Place = z.infer<typeof placeSchema>;
+
+export interface LogCopyOptions {
+  readonly folder: string;
+  readonly container: string;
+  /** Told by the container's own settings: a terminal's log has no frames. */
+  readonly tty: boolean;
+  readonly engine: Engine;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** The place is noted at most so often. */
+const noteEveryMs = 250;
+const againAfterMs = 300;
+/** The Engine is waited for so long at a time. */
+const reconnectMs = 60_000;
+
+export class LogCopy {
+  private readonly files: Record<LogStream, number>;
+  private place: Place;
+  private noteTimer: NodeJS.Timeout | null = null;
+  private stop: (() => void) | null = null;
+  private closed = false;
+  private ending = false;
+  private following: Promise<void> | null = null;
+
+  constructor(private readonly options: LogCopyOptions) {
+    const open = (name: string) => openSync(path.join(options.folder, name), 'a+', 0o600);
+    this.files = { out: open('out'), err: open('err') };
+    this.place = this.goOn();
+  }
+
+  /** Follows until `finish` or `close`; goes on by itself after a break. */
+  follow(): void {
+    this.following ??= this.keepFollowing();
+  }
+
+  /** The container has ended: takes what is left. Rejects when the Engine cannot be asked; may be called again then. */
+  async finish(): Promise<void> {
+    this.ending = true;
+    if (this.following !== null) {
+      // The Engine ends the stream with the container; one that does not is cut and read again.
+      const timer = setTimeout(() => this.stop?.(), 2000);
+      await this.following;
+      clearTimeout(timer);
+      this.following = null;
+    }
+    if (this.closed) return;
+    await this.read();
+    this.note();
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.stop?.();
+    if (this.noteTimer !== null) {
+      clearTimeout(this.noteTimer);
+      this.note();
+    }
+    closeSync(this.files.out);
+    closeSync(this.files.err);
+  }
+
+  private goesOn(): boolean {
+    return !this.closed && !this.ending;
+  }
+
+  private async keepFollowing(): Promise<void> {
+    while (this.goesOn()) {
+      try {
+        await this.read();
+      } catch (error) {
+        if (!this.goesOn()) return;
+        this.options.onFault(error);
+        if (error instanceof EngineUnreachable) await this.options.engine.ready(reconnectMs);
+      }
+      if (this.goesOn()) await new Promise((resolve) => setTimeout(resolve, againAfterMs).unref());
+    }
+  }
+
+  private async read(): Promise<void> {
+    const { engine, container, tty } = this.options;
+    const filter = new ResumeFilter(this.place.point);
+    const since = tty ? null : sinceOf(this.place.point);
+    const abort = new AbortController();
+    // As a stream also of one that has ended: it may be longer than memory, and text that looks like JSON stays text.
+    const stream = await engine.ask((docker) =>
+      docker.getContainer(container).logs({
+        follow: true,
+        stdout: true,
+        stderr: true,
+        timestamps: !tty,
+        ...(since === null ? {} : { since: Number(since) }),
+        abortSignal: abort.signal,
+      }),
+    );
+    const take = tty ? this.takerOfTerminal() : this.takerOfFrames(filter);
+    await new Promise<void>((resolve, reject) => {
+      this.stop = () => {
+        abort.abort();
+        resolve();
+      };
+      if (this.closed) this.stop();
+      stream.on('data', (piece: Buffer) => {
+        try {
+          if (!this.closed) take(piece);
+        } catch (error) {
+          abort.abort();
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+      stream.on('end', resolve);
+      stream.on('close', resolve);
+      stream.on('error', reject);
+    });
+    this.stop = null;
+  }
+
+  private takerOfFrames(filter: ResumeFilter): (piece: Buffer) => void {
+    const frames = new LogFrameReader();
+    return (piece) => {
+      const fresh: Record<LogStream, Uint8Array[]> = { out: [], err: [] };
+      for (const frame of frames.push(piece)) {
+        const message = readStamped(frame);
+        if (message === null) throw new Error('a message of the log has no time stamp');
+        if (filter.isNew(message)) fresh[message.stream].push(message.data);
+      }
+      this.append(fresh);
+      this.place = { ...this.place, point: filter.point() };
+      this.noteSoon();
+    };
+  }
+
+  /** A terminal's bytes have no stamps between them; they are the same again each time, so what was taken is counted off. */
+  private takerOfTerminal(): (piece: Buffer) => void {
+    let skip = this.place.sizes.out - this.place.begins.out;
+    return (piece) => {
+      const fresh = piece.subarray(Math.min(skip, piece.length));
+      skip -= piece.length - fresh.length;
+      if (fresh.length === 0) return;
+      this.append({ out: [fresh], err: [] });
+      this.noteSoon();
+    };
+  }
+
+  private append(fresh: Record<LogStream, readonly Uint8Array[]>): void {
+    const sizes = { ...this.place.sizes };
+    for (const stream of ['out', 'err'] as const) {
+      const [first, ...more] = fresh[stream];
+      if (first === undefined) continue;
+      const data = more.length === 0 ? first : Buffer.concat(fresh[stream]);
+      writeAll(this.files[stream], data);
+      sizes[stream] += data.length;
+    }
+    this.place = { ...this.place, sizes };
+  }
+
+  private noteSoon(): void {
+    this.noteTimer ??= setTimeout(() => {
+      this.noteTimer = null;
+      try {
+        this.note();
+      } catch (error) {
+        this.options.onFault(error);
+      }
+    }, noteEveryMs);
+  }
+
+  private note(): void {
+    writeWhole(placeFile(this.options.folder), JSON.stringify(this.place));
+  }
+
+  /** What the last copy noted, with the files cut to it; a copy of another container begins where they end. */
+  private goOn(): Place {
+    const { container } = this.options;
+    const now = { out: sizeOf(this.files.out), err: sizeOf(this.files.err) };
+    const noted = readPlace(this.options.folder);
+    if (noted?.container !== container) {
+      const base =
+        noted === null || !fits(noted.sizes, now) ? (noted?.begins ?? { out: 0, err: 0 }) : noted.sizes;
+      const from = fits(base, now) ? base : { out: 0, err: 0 };
+      this.cut(from);
+      const place = { container, point: logStart, sizes: from, begins: from };
+      writeWhole(placeFile(this.options.folder), JSON.stringify(place));
+      return place;
+    }
+    if (fits(noted.sizes, now)) {
+      this.cut(noted.sizes);
+      return noted;
+    }
+    // The files are shorter than noted, as after a power cut: the Engine still has all of it.
+    const begins = fits(noted.begins, now) ? noted.begins : { out: 0, err: 0 };
+    this.cut(begins);
+    return { container, point: logStart, sizes: begins, begins };
+  }
+
+  private cut(sizes: Place['sizes']): void {
+    ftruncateSync(this.files.out, sizes.out);
+    ftruncateSync(this.files.err, sizes.err);
+  }
+}
+
+const placeFile = (folder: string): string => path.join(folder, 'log-place.json');
+
+function readPlace(folder: string): Place | null {
+  try {
+    return placeSchema.parse(JSON.parse(readFileSync(placeFile(folder), 'utf8')));
+  } catch {
+    return null; // none yet
+  }
+}
+
+const fits = (sizes: Place['sizes'], now: Place['sizes']): boolean =>
+  sizes.out <= now.out && sizes.err <= now.err;
+
+function sizeOf(file: number): number {
+  return fstatSync(file).size;
+}
+
+function writeAll(file: number, data: Uint8Array): void {
+  for (let at = 0; at < data.length;) at += writeSync(file, data, at);
+}

@@ -1,0 +1,126 @@
+/** The user's own Docker logins: plain ones of config.json, and those a credential helper keeps. They go to the Engine alone. */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type Docker from 'dockerode';
+import { z } from 'zod';
+
+const configSchema = z.looseObject({
+  auths: z
+    .record(z.string(), z.looseObject({ auth: z.string().optional(), identitytoken: z.string().optional() }))
+    .optional(),
+  credsStore: z.string().optional(),
+  credHelpers: z.record(z.string(), z.string()).optional(),
+});
+
+const answerSchema = z.looseObject({ Username: z.string(), Secret: z.string() });
+
+const hub = 'https://index.docker.io/v1/';
+const helperMs = 20_000;
+
+/** The registry an image name leads to, as config.json names it. */
+export function registryOf(image: string): string {
+  const [first = '', ...rest] = image.split('/');
+  const isHost = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
+  return !isHost || first === 'docker.io' ? hub : first;
+}
+
+/** Undefined: the user has no login for that registry. */
+export async function loginFor(
+  image: string,
+  environment: Readonly<Record<string, string | undefined>>,
+  home: string,
+): Promise<Docker.AuthConfig | undefined> {
+  const file = path.join(environment['DOCKER_CONFIG'] ?? path.join(home, '.docker'), 'config.json');
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return undefined; // never logged in anywhere
+  }
+  const parsed = configSchema.safeParse(readJson(text));
+  // Not with what stands in it: the file holds secrets.
+  if (!parsed.success) throw new Error(`The Docker configuration ${file} cannot be read`);
+  const { auths = {}, credsStore, credHelpers = {} } = parsed.data;
+  const registry = registryOf(image);
+  const helper = credHelpers[registry] ?? credsStore;
+  if (helper !== undefined) {
+    const found = await askHelper(helper, registry, environment);
+    if (found !== null) return found;
+  }
+  const key = Object.keys(auths).find((name) => name === registry || hostOf(name) === hostOf(registry));
+  const auth = key === undefined ? undefined : auths[key];
+  if (auth === undefined) return undefined;
+  const [username = '', ...password] = Buffer.from(auth.auth ?? '', 'base64')
+    .toString('utf8')
+    .split(':');
+  if (auth.identitytoken !== undefined && auth.identitytoken !== '')
+    return tokenLogin(auth.identitytoken, registry);
+  return username === ''
+    ? undefined
+    : { username, password: password.join(':').replace(/\0+$/, ''), serveraddress: registry };
+}
+
+function tokenLogin(token: string, registry: string): Docker.AuthConfig {
+  const login = { identitytoken: token, serveraddress: registry };
+  // The client sends a ready header as it is.
+  return { key: Buffer.from(JSON.stringify(login)).toString('base64url') };
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function hostOf(registry: string): string {
+  return registry.replace(/^https?:\/\//, '').split('/')[0] ?? registry;
+}
+
+/** Null: it keeps none for that registry. */
+async function askHelper(
+  helper: string,
+  registry: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<Docker.AuthConfig | null> {
+  if (!/^[A-Za-z0-9._-]+$/.test(helper))
+    throw new Error(`${JSON.stringify(helper)} is no name of a credential helper`);
+  const program = `docker-credential-${helper}`;
+  const { code, output } = await runHelper(program, registry, environment);
+  if (code !== 0) {
+    if (/credentials not found/i.test(output)) return null;
+    throw new Error(`The credential helper ${program} failed for ${registry} (exit code ${code})`);
+  }
+  const answer = answerSchema.safeParse(readJson(output));
+  if (!answer.success) throw new Error(`The credential helper ${program} gave no login for ${registry}`);
+  const { Username: username, Secret: password } = answer.data;
+  return username === '<token>'
+    ? tokenLogin(password, registry)
+    : { username, password, serveraddress: registry };
+}
+
+function runHelper(
+  program: string,
+  registry: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, ['get'], {
+      env: environment,
+      stdio: ['pipe', 'pipe', 'ignore'],
+      timeout: helperMs,
+    });
+    let output = '';
+    child.stdout.on('data', (piece: Buffer) => {
+      output += piece.toString();
+    });
+    child.stdin.on('error', () => undefined);
+    child.on('error', (error) =>
+      reject(new Error(`The credential helper ${program} cannot be run: ${error.message}`)),
+    );
+    child.on('close', (code) => resolve({ code, output }));
+    child.stdin.end(registry);
+  });
+}

@@ -1,0 +1,18 @@
+export interface OwnEngine {
+  readonly folder: string;
+  readonly socket: string;
+  pid(): number;
+  /** What Docker's own command prints. */
+  docker(...args: string[]): Promise<string>;
+  /** Removes all containers. */
+  clear(): Promise<void>;
+  /** As a crash would; `start` brings it back. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Ends its containers and itself, and removes its folder. */
+  stop(): Promise<void>;
+}
+
+export const engineImage: string;
+export function engineObstacle(): string | null;
+export function startEngine(folder: string, more?: readonly string[]): Promise<OwnEngine>;
