@@ -8,8 +8,9 @@ import { addDebugCommands } from './commands/debug.js';
 import { explainCommand } from './commands/explain.js';
 import { queueCommand } from './commands/queue.js';
 import { listCommand, type ListOptions } from './commands/list.js';
-import { machineListCommand, shutdownCommand, statusCommand } from './commands/host.js';
+import { shutdownCommand, statusCommand } from './commands/host.js';
 import { logsCommand, type LogsOptions } from './commands/logs.js';
+import { addMachineCommands } from './commands/machine.js';
 import { retryCommand, stopCommand, type TargetOptions } from './commands/stop-retry.js';
 import { serveCommand } from './commands/serve.js';
 import { showCommand } from './commands/show.js';
@@ -77,13 +78,7 @@ function createProgram(context: Context, act: Act, print: (text: string) => void
     .description('run a command as a job (job run --help for its flags)')
     .action(() => print(runHelp()));
   addJobCommands(job, context, act);
-  program
-    .command('machine')
-    .alias('worker')
-    .description('machines of the cluster')
-    .command('list')
-    .description('list machines with what is free on them')
-    .action(act(() => machineListCommand(context)));
+  addMachineCommands(program, context, act);
   program
     .command('queue')
     .description('list what waits, band by band, in the order it would start')

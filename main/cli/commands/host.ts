@@ -1,12 +1,10 @@
-/** `status`, `machine list` and `shutdown`: about the host itself. */
+/** `status` and `shutdown`: about the host itself. */
 import { RefusalError, refusal } from '../../../core/contract/errors.js';
-import type { MachineView } from '../../../core/contract/machines.js';
 import type { HostStatus } from '../../../core/contract/views.js';
 import { formatDuration } from '../../../core/formats/durations.js';
-import { formatSize } from '../../../core/formats/sizes.js';
 import type { Context } from '../context.js';
 import { exitCodes } from '../exit-codes.js';
-import { isoTime, printable, table } from '../format.js';
+import { isoTime, printable } from '../format.js';
 
 /** Starts nothing: it tells how things are. */
 export async function statusCommand(context: Context): Promise<number> {
@@ -48,42 +46,6 @@ export function statusText(status: HostStatus, nowMs: number): string {
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}\n`).join('');
-}
-
-export async function machineListCommand(context: Context): Promise<number> {
-  const { machines } = await context.link.persist((connection) => connection.call('machine.list', {}));
-  if (context.output.json) await context.output.value(machines);
-  else await context.output.text(machineTable(machines));
-  return exitCodes.ok;
-}
-
-export function machineTable(machines: readonly MachineView[]): string {
-  return table(
-    [
-      { title: 'MACHINE' },
-      { title: 'STATE' },
-      { title: 'CPU FREE', align: 'right' },
-      { title: 'MEMORY FREE', align: 'right' },
-      { title: 'GPUS FREE', align: 'right' },
-      { title: 'TASKS', align: 'right' },
-      { title: 'BUSY', align: 'right' },
-      { title: 'NOTE' },
-    ],
-    machines.map((machine) => [
-      machine.id,
-      machine.state,
-      `${cores(machine.cpuMillicoresFree)}/${cores(machine.cpuMillicoresTotal)}`,
-      `${formatSize(machine.memoryFreeForJobsBytes)} / ${formatSize(machine.memoryTotalBytes)}`,
-      `${machine.gpus.filter((gpu) => gpu.heldBy === null && !gpu.busyByOthers).length}/${machine.gpus.length}`,
-      String(machine.runningTasks),
-      machine.cpuBusyPercent === null ? '-' : `${Math.round(machine.cpuBusyPercent)} %`,
-      machine.gpuNote ?? '',
-    ]),
-  );
-}
-
-function cores(millicores: number): string {
-  return String(Math.round(millicores / 10) / 100);
 }
 
 export async function shutdownCommand(context: Context): Promise<number> {
