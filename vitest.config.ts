@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
+// Hosts of tests that run beside each other must not take each other's jobs into account.
+process.env['IRIS_DESKTOP_CLAIMS'] = 'none';
 // What a task sees must come from the code under test, not from the shell the tests were started in.
 delete process.env['PYTHONUNBUFFERED'];
 

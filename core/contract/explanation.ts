@@ -32,6 +32,8 @@ export const offerSchema = z.strictObject({
   workerId: z.string(),
   lacks: z.array(shortfallSchema),
   gpusUsedByOthers: count,
+  /** Who they are, at most five; absent where nobody knows. */
+  gpuUsers: z.array(z.string()).optional(),
   gpusNotAnswering: count,
 });
 export type Offer = z.infer<typeof offerSchema>;

@@ -26,6 +26,9 @@ export class WorkerTable {
   readonly rows: number;
   readonly cpu: Float64Array;
   readonly memory: Float64Array;
+  /** What attempts of other controllers have of each machine. */
+  readonly othersCpu: Float64Array;
+  readonly othersMemory: Float64Array;
   readonly healthy: Uint8Array;
   /** Starts at a time; -1 where the machine names none. */
   readonly slots: Int32Array;
@@ -59,6 +62,8 @@ export class WorkerTable {
     this.rows = this.variants.length + 1;
     this.cpu = new Float64Array(this.count);
     this.memory = new Float64Array(this.count);
+    this.othersCpu = new Float64Array(this.count);
+    this.othersMemory = new Float64Array(this.count);
     this.healthy = new Uint8Array(this.count);
     this.slots = new Int32Array(this.count);
     this.deviceStart = new Int32Array(this.count + 1);
@@ -177,6 +182,8 @@ export class WorkerTable {
     this.mark(position);
     this.cpu[position] = worker.cpuMillicores;
     this.memory[position] = worker.memoryBytes;
+    this.othersCpu[position] = worker.others?.cpuMillicores ?? 0;
+    this.othersMemory[position] = worker.others?.memoryBytes ?? 0;
     this.healthy[position] = Number(worker.healthy);
     this.slots[position] = worker.buildSlots ?? -1;
     for (let row = 0; row < this.rows; row += 1) this.cards[row * this.count + position] = 0;

@@ -90,8 +90,9 @@ export class Working {
     this.changed[worker] = 0;
     this.given[worker] = 0;
     this.reserved[worker] = 0;
-    const cpu = (table.cpu[worker] ?? 0) - (holdings.heldCpu[worker] ?? 0);
-    const memory = (table.memory[worker] ?? 0) - (holdings.heldMemory[worker] ?? 0);
+    const cpu = (table.cpu[worker] ?? 0) - (table.othersCpu[worker] ?? 0) - (holdings.heldCpu[worker] ?? 0);
+    const memory =
+      (table.memory[worker] ?? 0) - (table.othersMemory[worker] ?? 0) - (holdings.heldMemory[worker] ?? 0);
     this.freeCpu[worker] = cpu;
     this.freeMemory[worker] = memory;
     this.laterCpu[worker] = cpu + (holdings.leavingCpu[worker] ?? 0) - (holdings.claimedCpu[worker] ?? 0);

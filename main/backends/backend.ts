@@ -45,6 +45,8 @@ export interface WorkerObservation {
   /** Changes with every start of the machine. */
   readonly bootId?: string | null | undefined;
   readonly docker?: DockerState | undefined;
+  /** What attempts of other controllers on that machine have of it; the cards say it themselves. */
+  readonly others?: { readonly cpuMillicores: number; readonly memoryBytes: number } | undefined;
 }
 
 /** The container images of one machine. */

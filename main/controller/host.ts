@@ -6,6 +6,7 @@ import { defaultLimitOf } from './placement.js';
 import { queueView } from './queue-view.js';
 import { performance } from 'node:perf_hooks';
 import os from 'node:os';
+import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { contractVersion } from '../../core/contract/api.js';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
@@ -13,8 +14,10 @@ import type { HostFrame } from '../../core/contract/protocol.js';
 import type { HostStatus, Overview } from '../../core/contract/views.js';
 import { budgetViews } from '../../core/model/budgets.js';
 import type { Backend } from '../backends/backend.js';
+import { defaultClaimsFolder } from '../backends/workstation/claims/claims-folder.js';
+import { createSshFleet } from '../backends/workstation/ssh-fleet.js';
 import { createWorkstationBackend } from '../backends/workstation/workstation-backend.js';
-import { prepareHome, readMachineId, type Home } from '../home.js';
+import { prepareHome, rawMachineId, type Home } from '../home.js';
 import { networkFileSystem } from '../machine/file-system.js';
 import { ownProcess } from '../machine/process-identity.js';
 import { builtModule } from '../modules.js';
@@ -45,7 +48,7 @@ export interface HostOptions {
   readonly networkFileSystem?: (path: string) => string | null;
   /** The workstation's own unless given. */
   readonly makeBackend?: () => Backend;
-  /** The machines behind that backend beside its own; null where it has none. */
+  /** The machines behind that backend beside its own; those reached by SSH unless it is given. */
   readonly fleet?: MachineFleet;
   /** Where packets that wake machines go; to all on this machine's networks unless told. */
   readonly wakeTargets?: readonly WakeTarget[];
@@ -135,21 +138,32 @@ export async function startHost(options: HostOptions): Promise<Host> {
     });
     steps.push({ name: 'reader', dispose: () => reads.close() });
 
-    const fleet = options.fleet ?? null;
-    const makeBackend =
-      options.makeBackend ??
-      (() =>
-        createWorkstationBackend({
-          attemptsFolder: home.attempts,
-          dataFolder: home.root,
-          launcherFile: builtModule('launcher'),
-          log: logger,
-          nowMs,
-          monotonicMs,
-        }));
+    const local =
+      options.makeBackend?.() ??
+      createWorkstationBackend({
+        attemptsFolder: home.attempts,
+        dataFolder: home.root,
+        launcherFile: builtModule('launcher'),
+        claimsFolder: defaultClaimsFolder(process.env),
+        log: logger,
+        nowMs,
+        monotonicMs,
+      });
+    const ssh =
+      options.makeBackend === undefined
+        ? createSshFleet({
+            local,
+            home: path.join(home.folder, 'machines'),
+            log: logger,
+            nowMs,
+            monotonicMs,
+            workerOf: async (uid) => (await reads.attemptByUid(uid))?.attempt.workerId ?? null,
+          })
+        : null;
+    const fleet = options.fleet ?? ssh?.machines ?? null;
     const controller = new Controller({
       store,
-      backend: makeBackend(),
+      backend: ssh?.backend ?? local,
       ...(options.backendPatience === undefined ? {} : { backendPatience: options.backendPatience }),
       logger,
       nowMs,
@@ -185,7 +199,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       backend,
       fleet,
       machines,
-      identity: readMachineId(),
+      identity: rawMachineId(),
       wakeTargets: options.wakeTargets,
     });
     const overview = async (): Promise<Overview> => ({

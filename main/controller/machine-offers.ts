@@ -58,6 +58,7 @@ export function offerOf(worker: WorkerObservation, row: Machine | undefined): Sc
     ...(closed === null ? {} : { closed }),
     cpuMillicores: worker.cpuMillicores,
     memoryBytes: worker.memoryBytes,
+    ...(worker.others === undefined ? {} : { others: worker.others }),
     gpuNote: worker.gpuNote,
     gpus: worker.gpus.map((gpu) => cardOf(gpu, worker.gpus)),
     attributes: attributesOf(worker, row),

@@ -31,7 +31,7 @@ export function reasonDetail(reason: WaitReason): string | null {
       const others =
         best.gpusUsedByOthers === 0
           ? ''
-          : ` ${formatCount(best.gpusUsedByOthers)} of its GPUs are used by others.`;
+          : ` ${formatCount(best.gpusUsedByOthers)} of its GPUs are used by ${best.gpuUsers === undefined ? 'others' : best.gpuUsers.join(', ')}.`;
       const sick =
         best.gpusNotAnswering === 0
           ? ''

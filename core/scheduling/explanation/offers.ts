@@ -37,14 +37,16 @@ export class Offers {
   /** What is promised counts as used, what is on its way out as not free yet. */
   cpu(worker: number): number {
     const { table, holdings } = this.cluster;
-    const free = (table.cpu[worker] ?? 0) - (holdings.heldCpu[worker] ?? 0);
+    const mine = (table.cpu[worker] ?? 0) - (table.othersCpu[worker] ?? 0);
+    const free = mine - (holdings.heldCpu[worker] ?? 0);
     const later = free + (holdings.leavingCpu[worker] ?? 0) - (holdings.claimedCpu[worker] ?? 0);
     return Math.max(0, Math.min(free, later) - (this.given.get(worker)?.cpu ?? 0));
   }
 
   memory(worker: number): number {
     const { table, holdings } = this.cluster;
-    const free = (table.memory[worker] ?? 0) - (holdings.heldMemory[worker] ?? 0);
+    const mine = (table.memory[worker] ?? 0) - (table.othersMemory[worker] ?? 0);
+    const free = mine - (holdings.heldMemory[worker] ?? 0);
     const later = free + (holdings.leavingMemory[worker] ?? 0) - (holdings.claimedMemory[worker] ?? 0);
     return Math.max(0, Math.min(free, later) - (this.given.get(worker)?.memory ?? 0));
   }
@@ -111,10 +113,12 @@ export class Offers {
     const { gpus = [], id = '' } = table.workers[worker] ?? {};
     const variant = table.variants[shape.row - 1];
     const asked = gpus.filter((gpu) => shape.gpus > 0 && (shape.row === 0 || gpu.variant === variant));
+    const users = asked.flatMap((gpu) => (gpu.usable && gpu.busyByOthers ? (gpu.usedBy ?? []) : []));
     return {
       workerId: id,
       lacks,
       gpusUsedByOthers: asked.filter((gpu) => gpu.usable && gpu.busyByOthers).length,
+      ...(users.length === 0 ? {} : { gpuUsers: [...new Set(users)].sort().slice(0, 5) }),
       gpusNotAnswering: asked.filter((gpu) => !gpu.usable).length,
     };
   }

@@ -172,12 +172,17 @@ export function needText(need: NeedView): string {
 
 function noteOf({
   gpusUsedByOthers,
+  gpuUsers = [],
   gpusNotAnswering,
 }: {
   gpusUsedByOthers: number;
+  gpuUsers?: readonly string[] | undefined;
   gpusNotAnswering: number;
 }): string {
-  const others = gpusUsedByOthers > 0 ? `, ${gpusUsedByOthers} used by others` : '';
+  const others =
+    gpusUsedByOthers > 0
+      ? `, ${gpusUsedByOthers} used by ${gpuUsers.length === 0 ? 'others' : gpuUsers.join(', ')}`
+      : '';
   return `${others}${gpusNotAnswering > 0 ? `, ${gpusNotAnswering} not answering` : ''}`;
 }
 

@@ -13,6 +13,7 @@ import {
   type GpuReader,
   type GpuReading,
 } from '../../machine/gpus.js';
+import { withClaims, type OthersClaims } from './claims/machine-claims.js';
 import { MachineSampler } from '../../machine/machine.js';
 
 export interface WorkerWatchOptions {
@@ -25,6 +26,8 @@ export interface WorkerWatchOptions {
   readonly attemptOf: AttemptOf;
   /** Each time the cards were read, in whatever way. */
   readonly onReading: (reading: GpuReading) => void;
+  /** What others' attempts on this machine have. */
+  readonly others?: (() => OthersClaims | null) | undefined;
   readonly onWorkers: (workers: readonly WorkerObservation[]) => void;
 }
 
@@ -107,6 +110,11 @@ export class WorkerWatch {
     if (this.held === count) return;
     this.held = count;
     this.follow();
+  }
+
+  /** Others claimed or released something. */
+  claimsChanged(): void {
+    this.sample();
   }
 
   /** False: there is no such card. */
@@ -197,7 +205,9 @@ export class WorkerWatch {
 
   private observe(): WorkerObservation {
     const sample = this.sampler.sample();
-    const { gpus, note } = this.reading;
+    const { note } = this.reading;
+    const others = this.options.others?.() ?? null;
+    const gpus = others === null ? this.reading.gpus : withClaims(this.reading.gpus, others);
     return {
       id: this.options.workerId,
       state: 'HEALTHY',
@@ -214,6 +224,9 @@ export class WorkerWatch {
       memoryAvailableBytes: sample.memoryAvailableBytes,
       disks: sample.disks,
       sampledAtMs: this.options.nowMs(),
+      ...(others === null || (others.cpuMillicores === 0 && others.memoryBytes === 0)
+        ? {}
+        : { others: { cpuMillicores: others.cpuMillicores, memoryBytes: others.memoryBytes } }),
     };
   }
 }

@@ -17,6 +17,7 @@ import { LogGrowth } from '../../logs/growth.js';
 import { readRange } from '../../logs/log-file.js';
 import type { GpuReader } from '../../machine/gpus.js';
 import { attemptOf, createProcessView, type ProcessView } from '../../machine/processes.js';
+import { ClaimGate } from './claims/claim-gate.js';
 import { DeviceLeftovers } from './device-leftovers.js';
 import { DeviceWatch, lostMessage } from './device-watch.js';
 import { findEndpoint, type FoundEndpoint } from './docker/endpoint.js';
@@ -55,6 +56,8 @@ export interface WorkstationOptions {
   readonly groups?: GroupRoots;
   readonly gpuReader?: GpuReader;
   readonly launchers?: readonly LauncherCommand[];
+  /** Where the controllers of all logins tell each other what they hold; none: nobody is told. */
+  readonly claimsFolder?: string | null;
   readonly gpuIdleAfterMs?: number;
   readonly memorySampleMs?: number;
   readonly storageSampleMs?: number;
@@ -85,6 +88,7 @@ class WorkstationBackend implements Backend {
   private readonly checkpoints: CheckpointWatch;
   private readonly leftovers: DeviceLeftovers;
   private readonly devices: DeviceWatch;
+  private readonly claims: ClaimGate;
   private readonly workers: WorkerWatch;
   private listener: BackendListener | null = null;
   /** Reports before `start` wait for the listener. */
@@ -126,7 +130,7 @@ class WorkstationBackend implements Backend {
     });
     const ownAttemptOf = (pid: number): string | null => {
       const uid = attemptOf(pid);
-      return uid !== null && this.runtime.entry(uid) !== undefined ? uid : null;
+      return uid !== null && this.entryOf(uid) !== undefined ? uid : null;
     };
     const processes = options.processes ?? createProcessView();
     const isAlive = (pid: number): boolean => !processes.complete || processes.read(pid) !== null;
@@ -143,7 +147,17 @@ class WorkstationBackend implements Backend {
       lose: (entry, reason) => this.runtime.ending.endByDevice(entry, reason),
       idleAfterMs: options.gpuIdleAfterMs,
     });
+    this.claims = new ClaimGate({
+      folder: options.claimsFolder ?? null,
+      attemptsFolder: options.attemptsFolder,
+      log: options.log,
+      nowMs: options.nowMs,
+      isKnown: (uid) => this.entryOf(uid) !== undefined,
+      onChange: () => this.workers.claimsChanged(),
+      onLost: (batch) => this.reports.onObservations(batch),
+    });
     this.workers = new WorkerWatch({
+      others: () => this.claims.others(),
       workerId: options.workerId ?? os.hostname(),
       attemptsFolder: options.attemptsFolder,
       nowMs: options.nowMs,
@@ -205,8 +219,9 @@ class WorkstationBackend implements Backend {
   }
 
   reconcile(desired: readonly DesiredAttempt[]): void {
-    this.runtime.reconcile(desired.filter((item) => !isContainer(item)));
-    this.docker.reconcile(desired.filter(isContainer));
+    const mine = this.claims.pass(desired);
+    this.runtime.reconcile(mine.filter((item) => !isContainer(item)));
+    this.docker.reconcile(mine.filter(isContainer));
   }
 
   feasible(spec: JobSpec): string | null {
@@ -247,6 +262,7 @@ class WorkstationBackend implements Backend {
 
   async close(): Promise<void> {
     this.listener = null;
+    this.claims.close();
     for (const timer of this.young.values()) clearTimeout(timer);
     this.workers.close();
     this.growth.close();
@@ -259,6 +275,7 @@ class WorkstationBackend implements Backend {
     this.storage.add(entry);
     this.leftovers.begins(entry);
     this.devices.add(entry);
+    this.claims.started(entry);
     this.workers.hold(this.devices.count);
     if (this.growth.isListened(entry.uid)) this.follow(entry);
     if (this.young.has(entry.uid)) return;
@@ -266,6 +283,7 @@ class WorkstationBackend implements Backend {
       this.young.delete(entry.uid);
       this.follow(entry);
       this.checkpoints.add(entry);
+      this.claims.livesOn(entry);
       if (this.docker.entry(entry.uid) === undefined) void this.runtime.giveWeight(entry);
     };
     this.young.set(entry.uid, setTimeout(livesOn, livesOnAfterMs).unref());
@@ -295,6 +313,7 @@ class WorkstationBackend implements Backend {
     this.storage.remove(uid);
     this.leftovers.forget(uid);
     this.devices.remove(uid);
+    this.claims.ended(uid);
     this.workers.hold(this.devices.count);
   }
 

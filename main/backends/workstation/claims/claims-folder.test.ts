@@ -1,0 +1,203 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Claim } from './claim-file.js';
+import { ClaimsFolder, defaultClaimsFolder } from './claims-folder.js';
+import { identityOf, surroundingsHere } from './liveness.js';
+
+const card = 'GPU-a0000001-0000-4000-8000-000000000001';
+const here = surroundingsHere();
+let scratch: string;
+let folder: string;
+let ann: ClaimsFolder;
+let ben: ClaimsFolder;
+
+beforeEach(() => {
+  scratch = mkdtempSync(path.join(os.tmpdir(), 'iris-claims-'));
+  folder = path.join(scratch, 'claims');
+  ann = new ClaimsFolder(folder, 'a'.repeat(16), here);
+  ben = new ClaimsFolder(folder, 'b'.repeat(16), here);
+  expect(ann.prepare()).toBeNull();
+  expect(ben.prepare()).toBeNull();
+});
+afterEach(() => {
+  rmSync(scratch, { recursive: true });
+});
+
+function claimOf(attempt: string, more: Partial<Claim> = {}): Claim {
+  return {
+    version: 1,
+    owner: 'somebody',
+    controller: attempt.startsWith('a') ? 'a'.repeat(16) : 'b'.repeat(16),
+    attempt,
+    devices: [card],
+    cpuMillicores: 1000,
+    memoryBytes: 1e9,
+    bootId: here.bootId,
+    pidNamespace: here.pidNamespace,
+    host: identityOf(process.pid),
+    supervisor: null,
+    container: false,
+    ...more,
+  };
+}
+
+/** A process that has ended and been reaped: nobody lives under its number with its start. */
+async function deadIdentity(): Promise<Claim['host']> {
+  const child = spawn('sleep', ['300']);
+  const identity = identityOf(child.pid ?? 0);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  return identity;
+}
+
+test('a folder that everybody may write to, in which nobody can remove what is not his', () => {
+  expect(statSync(folder).mode & 0o7777).toBe(0o1777);
+  chmodSync(folder, 0o755);
+  expect(ann.prepare()).toBe(`${folder} has mode 755; it has to be 1777`);
+  const link = path.join(scratch, 'link');
+  symlinkSync(folder, link);
+  expect(new ClaimsFolder(link, 'a'.repeat(16), here).prepare()).toBe(`${link} is no folder`);
+});
+
+test('who is first has the card until he gives it back; everybody can read that', () => {
+  expect(ann.takeDevice(card, claimOf('a1'))).toBeNull();
+  const [name = ''] = readdirSync(folder);
+  expect(name).toBe(`device-${card}-0`);
+  expect(statSync(path.join(folder, name)).mode & 0o777).toBe(0o644);
+  expect(ben.takeDevice(card, claimOf('b1'))).toMatchObject({
+    owner: os.userInfo().username,
+    claim: { attempt: 'a1' },
+  });
+  // Again for the same attempt is nothing new.
+  expect(ann.takeDevice(card, claimOf('a1'))).toBeNull();
+  // Also another attempt of the same controller has to wait.
+  expect(ann.takeDevice(card, claimOf('a2'))).toMatchObject({ claim: { attempt: 'a1' } });
+  ann.release('a1');
+  expect(ben.takeDevice(card, claimOf('b1'))).toBeNull();
+  expect(readdirSync(folder)).toEqual([`device-${card}-0`]);
+});
+
+test('a claim that is renewed holds on', async () => {
+  const dead = await deadIdentity();
+  ann.takeDevice(card, claimOf('a1'));
+  ann.putAttempt(claimOf('a1'));
+  // Its controller has ended, its own process lives.
+  ann.renew(claimOf('a1', { host: dead, supervisor: identityOf(process.pid) }));
+  expect(ben.takeDevice(card, claimOf('b1'))).toMatchObject({ claim: { attempt: 'a1' } });
+  ann.renew(claimOf('a1', { host: dead, supervisor: dead }));
+  expect(ben.read().every((found) => found.dead)).toBe(true);
+  expect(ben.takeDevice(card, claimOf('b1'))).toBeNull();
+  expect(
+    ben
+      .read()
+      .filter(({ dead: gone }) => !gone)
+      .map(({ claim }) => claim.attempt),
+  ).toEqual(['b1']);
+});
+
+test('dead is only what is proved to be', async () => {
+  const dead = await deadIdentity();
+  const judged = (more: Partial<Claim>) => {
+    rmSync(path.join(folder, 'attempt-a1'), { force: true });
+    ann.putAttempt(claimOf('a1', more));
+    return ben.read()[0]?.dead;
+  };
+  expect(judged({ host: dead })).toBe(true);
+  expect(judged({ host: identityOf(process.pid) })).toBe(false);
+  // The number is somebody else's by now.
+  expect(judged({ host: { pid: process.pid, startTicks: 1 } })).toBe(true);
+  expect(judged({ host: identityOf(process.pid), bootId: 'before' })).toBe(true);
+  expect(judged({ host: dead, bootId: 'unknown' })).toBe(false);
+  expect(judged({ host: dead, pidNamespace: 'pid:[1]' })).toBe(false);
+  expect(judged({ host: dead, container: true })).toBe(false);
+});
+
+test('what a controller before left is swept away, of others nothing', () => {
+  ann.takeDevice(card, claimOf('a1'));
+  ann.putAttempt(claimOf('a1'));
+  ann.putAttempt(claimOf('a2'));
+  ben.putAttempt(claimOf('b1'));
+  ann.sweep((attempt) => attempt === 'a2');
+  expect(readdirSync(folder).sort()).toEqual(['attempt-a2', 'attempt-b1']);
+});
+
+describe('what somebody puts there to do harm', () => {
+  const target = () => path.join(folder, `device-${card}-0`);
+  const victim = () => path.join(scratch, 'victim');
+
+  beforeEach(() => {
+    writeFileSync(victim(), 'mine');
+  });
+  afterEach(() => {
+    expect(readFileSync(victim(), 'utf8')).toBe('mine');
+  });
+
+  test.each<[string, () => void]>([
+    ['a link to a file', () => symlinkSync(victim(), target())],
+    [
+      'a link to a proper claim',
+      () => {
+        writeFileSync(path.join(scratch, 'claim'), JSON.stringify(claimOf('b7')));
+        symlinkSync(path.join(scratch, 'claim'), target());
+      },
+    ],
+    ['a link to itself', () => symlinkSync(target(), target())],
+    ['a pipe that nobody writes to', () => void execFileSync('mkfifo', [target()])],
+    ['a folder', () => mkdirSync(target())],
+    ['rubbish', () => writeFileSync(target(), '{"version":1,')],
+    [
+      'a claim with a name that is a path',
+      () => writeFileSync(target(), JSON.stringify({ ...claimOf('b7'), attempt: '../../x' })),
+    ],
+    [
+      'a claim of a card that it does not name',
+      () => writeFileSync(target(), JSON.stringify(claimOf('b7', { devices: ['GPU-other'] }))),
+    ],
+    ['a huge file', () => writeFileSync(target(), 'x'.repeat(5_000_000))],
+    ['the last number there is', () => writeFileSync(path.join(folder, `device-${card}-99998`), 'rubbish')],
+    ['nothing at all in it', () => writeFileSync(target(), '')],
+  ])('%s keeps nobody from the card', (_, put) => {
+    put();
+    expect(ann.takeDevice(card, claimOf('a1'))).toBeNull();
+    expect(ben.takeDevice(card, claimOf('b1'))).toMatchObject({ claim: { attempt: 'a1' } });
+    ann.release('a1');
+    expect(ben.takeDevice(card, claimOf('b1'))).toBeNull();
+  });
+
+  test('a link where a new file is written first is not followed', () => {
+    symlinkSync(victim(), path.join(folder, `.new-${process.pid}-${'a'.repeat(16)}-attempt-a1`));
+    ann.putAttempt(claimOf('a1'));
+    expect(ann.read()).toMatchObject([{ claim: { attempt: 'a1' } }]);
+  });
+
+  test('a device whose name is a path stays in the folder', () => {
+    const name = 'MIG-GPU-1/3/../../../0';
+    expect(ann.takeDevice(name, claimOf('a1', { devices: [name] }))).toBeNull();
+    expect(readdirSync(scratch).sort()).toEqual(['claims', 'victim']);
+    expect(ben.takeDevice(name, claimOf('b1', { devices: [name] }))).toMatchObject({
+      claim: { attempt: 'a1' },
+    });
+  });
+});
+
+test('where claims are: the system, another folder, nowhere', () => {
+  expect(defaultClaimsFolder({})).toBe('/var/tmp/iris-claims');
+  expect(defaultClaimsFolder({ IRIS_DESKTOP_CLAIMS: scratch })).toBe(scratch);
+  expect(defaultClaimsFolder({ IRIS_DESKTOP_CLAIMS: 'none' })).toBeNull();
+  expect(existsSync(folder)).toBe(true);
+});
