@@ -73,16 +73,21 @@ function socketPath(folder: string, env: NodeJS.ProcessEnv, platform: NodeJS.Pla
 }
 
 /** A stable name of this installation of the operating system; hashed, since the raw id is to be kept confidential (machine-id(5)). */
-export function readMachineId(): string {
+function readMachineId(): string {
+  return digest(rawMachineId() ?? os.hostname());
+}
+
+/** As the system has it; to be stored where only the owner reads, and shown nowhere. */
+export function rawMachineId(): string | null {
   for (const file of ['/etc/machine-id', '/var/lib/dbus/machine-id']) {
     try {
       const text = readFileSync(file, 'utf8').trim();
-      if (/^[0-9a-f]{32}$/.test(text)) return digest(text);
+      if (/^[0-9a-f]{32}$/.test(text)) return text;
     } catch {
       continue; // absent on this system: the next source, then the host name
     }
   }
-  return digest(os.hostname());
+  return null;
 }
 
 function digest(text: string): string {

@@ -82,7 +82,7 @@ describe('adding', () => {
         actor: 'owner',
         action: 'worker_registered',
         entity: 'machine/two',
-        detail: { address: 'ssh://two', identity: 'id-of-two' },
+        detail: { address: 'ssh://two' },
       },
     ]);
   });

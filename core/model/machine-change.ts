@@ -40,10 +40,7 @@ export function addMachine(draft: Draft, addition: MachineAddition): Result<{ re
   const free = checkAddition(draft, addition);
   if (!free.ok) return free;
   draft.putMachine({ ...newRow(id, actor, nowMs), address, identity });
-  auditMachine(draft, addition, 'worker_registered', id, {
-    address,
-    ...(identity === null ? {} : { identity }),
-  });
+  auditMachine(draft, addition, 'worker_registered', id, { address });
   return ok({ machineId: id });
 }
 

@@ -87,7 +87,7 @@ export function machineLines(machine: MachineView): string {
       : ([['Woken by', machine.wakeAddress]] satisfies [string, string][])),
     ...(machine.clockSkewMs === null || machine.address === null
       ? []
-      : ([['Clock', `${machine.clockSkewMs} ms ahead of the controller's`]] satisfies [string, string][])),
+      : ([['Clock', clockText(machine.clockSkewMs)]] satisfies [string, string][])),
     ['GPUs', machine.gpuNote ?? String(machine.gpus.length)],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
@@ -100,4 +100,9 @@ function pairs(entries: readonly (readonly [string, string | number])[]): string
 
 function cores(millicores: number): string {
   return String(Math.round(millicores / 10) / 100);
+}
+
+function clockText(skewMs: number): string {
+  if (skewMs === 0) return "agrees with the controller's";
+  return `${Math.abs(skewMs)} ms ${skewMs > 0 ? 'ahead of' : 'behind'} the controller's`;
 }

@@ -38,8 +38,8 @@ export interface MachineServiceParts {
   readonly backend: Backend;
   readonly fleet: MachineFleet | null;
   readonly machines: () => readonly MachineView[];
-  /** Of the machine the controller runs on. */
-  readonly identity: string;
+  /** Of the machine the controller runs on; null: it has none. */
+  readonly identity: string | null;
   readonly wakeTargets?: readonly WakeTarget[] | undefined;
 }
 

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Params } from '../../core/contract/api.js';
 import type { MachineChange, MachineCheck, MachineView } from '../../core/contract/machines.js';
-import { readMachineId } from '../../main/home.js';
+import { rawMachineId } from '../../main/home.js';
 import { eventually } from '../harness/eventually.js';
 import { connectedWorker, FakeFleet, fleetHost, type FleetHost } from '../harness/fake-fleet.js';
 import {
@@ -115,12 +115,12 @@ describe('adding a machine', () => {
 
   test('that is one already under another name, or this one itself, is refused', async () => {
     await add('two');
-    const look = (identity: string) => ({ checks: [], usable: true, identity });
+    const look = (identity: string | null) => ({ checks: [], usable: true, identity });
     host.fleet.looks.set('alias', look('id of ssh://two'));
     expect((await refusalOf(add('three', { address: 'alias' }))).message).toBe(
       'ssh://alias is the machine two, which is a machine of this cluster already.',
     );
-    host.fleet.looks.set('localhost', look(readMachineId()));
+    host.fleet.looks.set('localhost', look(rawMachineId()));
     expect((await refusalOf(add('me', { address: 'localhost' }))).message).toBe(
       'ssh://localhost is w1, the machine this controller runs on: it is a machine of this cluster already.',
     );
