@@ -6,6 +6,7 @@ export interface LabHost {
   readonly home: string;
   readonly address: string;
   clockAheadSeconds: number;
+  searchPath: string;
   setMachineId(id: string): void;
   newHostKey(): void;
   fingerprint(): string;
@@ -13,6 +14,7 @@ export interface LabHost {
   writeConfig(): void;
   sh(script: string): string;
   powerOff(): Promise<void>;
+  stopSshd(): void;
   restartSshd(): void;
   cut(): void;
   mend(): void;

@@ -62,6 +62,8 @@ export class LabHost {
     this.process = null;
     /** Seconds its clock is ahead, as its Perl sees it. */
     this.clockAheadSeconds = 0;
+    /** Where commands of a login there are found. */
+    this.searchPath = '';
     mkdirSync(this.home, { recursive: true, mode: 0o700 });
     this.setMachineId(randomBytes(16).toString('hex'));
     this.newHostKey();
@@ -148,6 +150,7 @@ export class LabHost {
       'UsePAM no',
       'PrintMotd no',
       ...(ahead === 0 ? [] : [`SetEnv PERL5LIB=${this.folder} PERL5OPT=-MClockAhead`]),
+      ...(this.searchPath === '' ? [] : [`SetEnv PATH=${this.searchPath}`]),
     ];
     writeFileSync(join(this.folder, 'sshd_config'), `${lines.join('\n')}\n`);
     writeFileSync(
@@ -190,14 +193,24 @@ export class LabHost {
     this.process = null;
   }
 
-  /** The listener and all its sessions end, then it is started again. Tasks are not its children. */
-  restartSshd() {
+  /** The listener and all its sessions end. Tasks are not its children. */
+  stopSshd() {
     this.sh(
       [
         'for each in /proc/[0-9]*; do',
         '  read -r name <"$each/comm" || continue',
         '  [ "$name" = sshd ] && kill -KILL "${each#/proc/}"',
         'done',
+        'true',
+      ].join('\n'),
+    );
+  }
+
+  restartSshd() {
+    this.writeConfig();
+    this.stopSshd();
+    this.sh(
+      [
         `for count in 1 2 3 4 5; do ${sshd} -f ${this.folder}/sshd_config -E ${this.folder}/sshd.log && exit 0; sleep 0.1; done`,
         'exit 1',
       ].join('\n'),

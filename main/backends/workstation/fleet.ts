@@ -33,8 +33,6 @@ export interface Fleet extends Backend {
   add(machine: Backend): void;
   /** Closes it; its attempts go on there, unwatched. */
   remove(id: string): Promise<void>;
-  /** The machine of that worker; null: there is none, or it is the local one. */
-  machine(id: string): Backend | null;
 }
 
 const mostEndedPlaces = 20_000;
@@ -176,10 +174,6 @@ class MachineFleet implements Fleet {
     // What was wanted there runs nowhere any more.
     if (this.desired !== null) this.reportNowhere(this.desired.filter((item) => workerOf(item) === id));
     await machine.close();
-  }
-
-  machine(id: string): Backend | null {
-    return this.others.get(id) ?? null;
   }
 
   private insert(machine: Backend): void {

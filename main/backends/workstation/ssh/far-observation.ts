@@ -79,9 +79,9 @@ export function infeasibleOn(
 export function foreignIdentity(
   name: string,
   address: SshAddress,
-  before: MachineFacts,
+  expected: string | null,
   now: MachineFacts,
 ): string | null {
-  if (before.machineId === '' || before.machineId === now.machineId) return null;
-  return `${formatSshAddress(address)} is another machine (${now.hostname}, ${now.machineId}) than the ${name} that was added (${before.hostname}, ${before.machineId}), so nothing is sent to it.`;
+  if (expected === null || expected === '' || expected === now.machineId) return null;
+  return `${formatSshAddress(address)} is another machine (${now.hostname}, ${now.machineId}) than the ${name} that was added (${expected}), so nothing is sent to it.`;
 }

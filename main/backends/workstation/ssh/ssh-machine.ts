@@ -39,6 +39,8 @@ export interface SshMachineOptions {
   readonly name: string;
   /** `ssh://[user@]host[:port]` or an alias; throws when it is neither. */
   readonly address: string;
+  /** The machine's own id where it is known; else whoever answers first is remembered. */
+  readonly identity?: string | null | undefined;
   /** Shared by all machines of a controller. */
   readonly home: string;
   readonly log: LinkLog;
@@ -284,7 +286,8 @@ class OneMachine implements SshMachine {
   private greeted(hello: FarHello): void {
     const { name, home } = this.options;
     const before = this.facts;
-    const foreign = before === null ? null : foreignIdentity(name, this.address, before, hello.facts);
+    const expected = this.options.identity ?? before?.machineId ?? null;
+    const foreign = foreignIdentity(name, this.address, expected, hello.facts);
     if (foreign !== null) {
       this.refuse({
         kind: 'other',

@@ -1,0 +1,71 @@
+/**
+ * The fleet of a controller: its own machine and those it was told of, each by SSH. `backend` is what the controller runs on;
+ * `machines` is what it looks at, adds and removes them with.
+ */
+import type { Backend } from '../backend.js';
+import { createFleet, type Fleet } from './fleet.js';
+import type { LinkLog } from './process/launcher-link.js';
+import { checkMachine, type MachineLook } from './ssh/check-machine.js';
+import type { SshClient } from './ssh/ssh-command.js';
+import { createSshMachine, type SshMachine } from './ssh/ssh-machine.js';
+
+export interface SshFleetOptions {
+  readonly local: Backend;
+  /** The controller's own folder for accepted host keys and what is remembered of machines. */
+  readonly home: string;
+  readonly log: LinkLog;
+  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
+  /** Worker an ended attempt was on. */
+  readonly workerOf?: (uid: string) => Promise<string | null>;
+  readonly client?: SshClient | undefined;
+}
+
+export interface SshFleet {
+  readonly backend: Fleet;
+  readonly machines: {
+    check(address: string, acceptKey: string | null): Promise<MachineLook>;
+    add(machine: { readonly id: string; readonly address: string; readonly identity: string | null }): void;
+    remove(id: string): Promise<void>;
+  };
+}
+
+export function createSshFleet(options: SshFleetOptions): SshFleet {
+  const { local, home, log, nowMs, monotonicMs, workerOf, client } = options;
+  const backend = createFleet({ local, machines: [], log, nowMs, workerOf });
+  const machines = new Map<string, SshMachine>();
+  /** One look at a time: two at one machine would be in each other's way. */
+  let looking: Promise<unknown> = Promise.resolve();
+  return {
+    backend,
+    machines: {
+      check: (address, acceptKey) => {
+        const look = () => checkMachine({ address, acceptKey, home, nowMs, monotonicMs, client });
+        const next = looking.then(look);
+        looking = next.catch(() => undefined);
+        return next;
+      },
+      add: ({ id, address, identity }) => {
+        if (machines.has(id)) return;
+        const machine = createSshMachine({
+          name: id,
+          address,
+          identity,
+          home,
+          log,
+          nowMs,
+          monotonicMs,
+          client,
+        });
+        backend.add(machine);
+        machines.set(id, machine);
+      },
+      remove: async (id) => {
+        const machine = machines.get(id);
+        machines.delete(id);
+        await backend.remove(id);
+        machine?.forget();
+      },
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/** Host keys: what a machine shows, and what was accepted of it by hand. Those accepted here lie beside the user's own, which is never touched. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { formatSshAddress } from './address.js';
+import { ownKnownHosts, writeWhole } from './machine-memory.js';
+import { runProgram, sshArgs, sshEnvironment, sshProgram, type SshCommandOptions } from './ssh-command.js';
+import { sshFailure, type SshFailure } from './ssh-failure.js';
+
+export interface ShownKey {
+  /** `SHA256:...` */
+  readonly fingerprint: string;
+  /** Of a file of known hosts. */
+  readonly lines: readonly string[];
+}
+
+/**
+ * Asks for the key by the user's own configuration, through jump hosts and all, and leaves before anybody logs in. What is known of
+ * the machine plays no part; a key is only shown.
+ */
+export async function showHostKey(ssh: SshCommandOptions): Promise<ShownKey | SshFailure> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'iris-key-'));
+  const file = path.join(folder, 'known_hosts');
+  try {
+    const args = sshArgs({ ...ssh, knownHosts: [file] }, null, 'true', {
+      StrictHostKeyChecking: 'accept-new',
+      GlobalKnownHostsFile: '/dev/null',
+      HashKnownHosts: 'no',
+      CheckHostIP: 'no',
+      PreferredAuthentications: 'none',
+    });
+    const timeoutMs = ssh.connectTimeoutMs + 10_000;
+    const env = sshEnvironment(ssh.client);
+    const { code, err } = await runProgram(sshProgram(ssh.client), args, { timeoutMs, env });
+    const lines = readLines(file);
+    const host = formatSshAddress(ssh.address).replace(/^ssh:\/\//, '');
+    if (lines.length === 0) return sshFailure(host, code ?? 255, err, '');
+    const { out } = await runProgram('ssh-keygen', ['-lf', file], { timeoutMs: 10_000 });
+    const fingerprint = /SHA256:\S+/.exec(out)?.[0];
+    return fingerprint === undefined
+      ? {
+          kind: 'client',
+          message: 'The fingerprint of its host key could not be made.',
+          advice: 'Is ssh-keygen installed?',
+        }
+      : { fingerprint, lines };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** From now on the machine is known by this key, whatever was accepted of it here before. */
+export function acceptHostKey(home: string, key: ShownKey): void {
+  const file = ownKnownHosts(home);
+  const names = new Set(key.lines.map(nameOf));
+  const others = readLines(file).filter((line) => !names.has(nameOf(line)));
+  writeWhole(file, [...others, ...key.lines].map((line) => `${line}\n`).join(''));
+}
+
+function nameOf(line: string): string {
+  return line.split(' ')[0] ?? '';
+}
+
+function readLines(file: string): readonly string[] {
+  try {
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  } catch {
+    return []; // none were accepted yet
+  }
+}
