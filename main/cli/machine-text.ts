@@ -1,6 +1,7 @@
 /** Machines as text for people. */
 import type { MachineView } from '../../core/contract/machines.js';
 import { formatSize } from '../../core/formats/sizes.js';
+import { gpuLines } from './commands/machine-gpus.js';
 import { isoTime, printable, table } from './format.js';
 
 const contactWords: Readonly<Record<MachineView['contact']['state'], string | null>> = {
@@ -91,7 +92,8 @@ export function machineLines(machine: MachineView): string {
     ['GPUs', machine.gpuNote ?? String(machine.gpus.length)],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}\n`).join('');
+  const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}\n`).join('');
+  return `${lines}${gpuLines(machine.gpus)}`;
 }
 
 function pairs(entries: readonly (readonly [string, string | number])[]): string {
