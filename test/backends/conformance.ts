@@ -3,19 +3,32 @@ import { rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type BackendProbe, launchOf, mintUid, specOf } from '../harness/backend-probe.js';
+import type { JobRequest } from '../../core/contract/job-request.js';
+import type { AttemptLaunch } from '../../main/backends/backend.js';
+import { type BackendProbe, launchOf as plainLaunch, mintUid, specOf } from '../harness/backend-probe.js';
 
 export interface ConformanceSubject {
   readonly probe: BackendProbe;
   /** The same attempts seen by a new backend, the old one closed. */
   reopen(): Promise<BackendProbe>;
   dispose(): Promise<void>;
+  /** Of a command on this backend; plain unless given. */
+  launchOf?(request: Partial<JobRequest> & { command: string[] }): AttemptLaunch;
+  /** What it asks of its caller about stops. */
+  readonly container?: boolean;
+  /** A folder that its commands see as we do; the system's temporary one unless given. */
+  readonly shared?: string;
+  /** How many commands it is given at once; 50 unless given. */
+  readonly many?: number;
 }
 
 export function backendConformance(name: string, make: () => Promise<ConformanceSubject>): void {
   describe(`${name} as a backend`, () => {
     let subject: ConformanceSubject;
     let probe: BackendProbe;
+    const launchOf: typeof plainLaunch = (request) => (subject.launchOf ?? plainLaunch)(request);
+    const stop = (on: BackendProbe, uid: string, more: Parameters<BackendProbe['stop']>[1] = {}) =>
+      on.stop(uid, { container: subject.container ?? false, ...more });
     beforeEach(async () => {
       subject = await make();
       probe = subject.probe;
@@ -66,7 +79,7 @@ export function backendConformance(name: string, make: () => Promise<Conformance
       const launch = launchOf({ command: ['sleep', '300'] });
       probe.run(launch);
       await probe.state(launch.uid, 'RUNNING');
-      probe.stop(launch.uid);
+      stop(probe, launch.uid);
       expect(await probe.over(launch.uid)).toMatchObject({
         state: 'KILLED',
         cause: { code: 'STOPPED_BY_USER' },
@@ -77,7 +90,7 @@ export function backendConformance(name: string, make: () => Promise<Conformance
       const uids = Array.from({ length: 8 }, () => launchOf({ command: ['sleep', '300'] }));
       for (const launch of uids) {
         probe.run(launch);
-        probe.stop(launch.uid);
+        stop(probe, launch.uid);
       }
       for (const launch of uids) expect((await probe.over(launch.uid)).state).toMatch(/^(KILLED|MISSING)$/);
     });
@@ -87,7 +100,7 @@ export function backendConformance(name: string, make: () => Promise<Conformance
       probe.want({ kind: 'keep', uid: launch.uid, launch });
       expect((await probe.over(launch.uid)).state).toBe('MISSING');
       const unknown = mintUid();
-      probe.stop(unknown);
+      stop(probe, unknown);
       expect((await probe.over(unknown)).state).toBe('MISSING');
     });
 
@@ -104,7 +117,7 @@ export function backendConformance(name: string, make: () => Promise<Conformance
       const askedAtMs = Date.now();
       const deadlineMs = askedAtMs + 30_000;
       const notice = { reason: 'A production job needs "GPUs".', deadlineMs };
-      probe.stop(launch.uid, { reason: 'preempted', signal: 'SIGUSR1', graceMs: 30_000, notice });
+      stop(probe, launch.uid, { reason: 'preempted', signal: 'SIGUSR1', graceMs: 30_000, notice });
       const end = await probe.over(launch.uid);
       expect(end).toMatchObject({ state: 'KILLED', exitCode: 9 });
       const [ready, told = ''] = (await probe.text(launch.uid)).split('\n');
@@ -126,7 +139,7 @@ export function backendConformance(name: string, make: () => Promise<Conformance
         'until test -e "$GATE"; do sleep 0.05; done',
         'touch "$IRIS_CHECKPOINT_FILE"; exec sleep 300',
       ].join('\n');
-      const gate = path.join(os.tmpdir(), `iris-gate-${mintUid()}`);
+      const gate = path.join(subject.shared ?? os.tmpdir(), `iris-gate-${mintUid()}`);
       const launch = launchOf({ command: ['sh', '-c', script], environment: { GATE: gate } });
       const without = launchOf({ command: ['sleep', '300'] });
       probe.want({ kind: 'run', launch }, { kind: 'run', launch: without });
@@ -185,7 +198,7 @@ export function backendConformance(name: string, make: () => Promise<Conformance
       probe.run(launch);
       await probe.state(launch.uid, 'RUNNING');
       const next = await subject.reopen();
-      next.stop(launch.uid);
+      stop(next, launch.uid);
       expect((await next.over(launch.uid)).state).toBe('KILLED');
     });
 
@@ -226,8 +239,8 @@ export function backendConformance(name: string, make: () => Promise<Conformance
       expect(backend.feasible(specOf({ command: ['true'], gpu: 'nosuchcard' }))).toContain('gpu');
     });
 
-    test('fifty short commands all reach their own exit code', async () => {
-      const launches = Array.from({ length: 50 }, (_, index) =>
+    test('many short commands at once all reach their own exit code', async () => {
+      const launches = Array.from({ length: subject.many ?? 50 }, (_, index) =>
         launchOf({ command: ['sh', '-c', `exit ${index}`] }),
       );
       probe.want(...launches.map((launch) => ({ kind: 'run' as const, launch })));

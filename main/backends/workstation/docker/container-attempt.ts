@@ -192,7 +192,7 @@ export class ContainerAttempt {
     const { entry, context } = this;
     // Before its start, so that no end is missed.
     const { seen, over } = context.hub.ended(id);
-    if (view === null) await this.start(id, part);
+    if (view === null) await context.slots.with(() => this.start(id, part));
     if (view === null || view.running) {
       this.begun(part, view);
       this.copy = this.openCopy(id, part, view);

@@ -58,7 +58,8 @@ export async function buildContainer(
     (await fetch()) === 'stopped'
   )
     return null;
-  const create = () => engine.ask((docker) => docker.createContainer(containerPlan(input, part)));
+  const create = () =>
+    context.slots.with(() => engine.ask((docker) => docker.createContainer(containerPlan(input, part))));
   try {
     return { id: (await create()).id };
   } catch (error) {

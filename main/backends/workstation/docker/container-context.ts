@@ -8,10 +8,12 @@ import type { ContainerUser } from './container-plan.js';
 import type { Engine } from './engine.js';
 import type { Images } from './images.js';
 import type { HostFiles } from './local-files.js';
+import type { StartSlots } from './start-slots.js';
 
 export interface ContainerContext {
   readonly engine: Engine;
   readonly hub: ContainerHub;
+  readonly slots: StartSlots;
   readonly images: Images;
   readonly files: HostFiles;
   readonly reporter: Reporter;

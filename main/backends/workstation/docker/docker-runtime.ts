@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
+import os from 'node:os';
 import path from 'node:path';
 import type { DockerState } from '../../../../core/contract/machines.js';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
@@ -22,6 +23,7 @@ import type { FoundEndpoint } from './endpoint.js';
 import { Engine, EngineRefusal } from './engine.js';
 import { Images } from './images.js';
 import { localFiles, type HostFiles } from './local-files.js';
+import { StartSlots } from './start-slots.js';
 
 export interface DockerRuntimeOptions {
   readonly attemptsFolder: string;
@@ -78,6 +80,7 @@ export class DockerRuntime {
     this.context = {
       engine: this.engine,
       hub: this.hub,
+      slots: new StartSlots(Math.max(4, os.availableParallelism() * 2)),
       images: this.images,
       files: options.files ?? localFiles,
       reporter: this.reporter,
