@@ -1,5 +1,6 @@
 /** What happens on the cards an attempt holds: one is lost, somebody else computes on one, one is held and not used. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import os from 'node:os';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createGpuReader } from '../../main/machine/gpus.js';
 import { KernelLog } from '../../main/machine/kernel-log.js';
@@ -73,6 +74,11 @@ test('a card that is lost ends its attempt as a fault of the machine, and is giv
   );
   await probe.until(() => stateOf(probe, third) === 'SICK' && stateOf(probe, fourth) === 'FREE');
   expect(probe.last(lucky.uid)?.state).toBe('RUNNING');
+  const series = probe.backend.history?.(os.hostname(), 0).series ?? [];
+  const used = series.find(({ key }) => key === `gpu-percent:${fourth}`)?.values ?? [];
+  expect(Math.max(...used.map((value) => value ?? 0))).toBeGreaterThan(0);
+  expect(series.map(({ key }) => key)).toContain('memory-bytes');
+  expect(probe.backend.history?.('another', 0).timesMs).toEqual([]);
   probe.stop(lucky.uid, { graceMs: 1000 });
   expect(await probe.over(lucky.uid)).toMatchObject({ state: 'KILLED' });
   expect(livingOf(backends.folder)).toEqual([]);

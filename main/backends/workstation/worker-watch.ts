@@ -4,6 +4,7 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { GpuView } from '../../../core/contract/gpus.js';
 import type { JobSpec } from '../../../core/contract/job-request.js';
+import type { History } from '../../../core/contract/machines.js';
 import { infeasibleFields } from '../../../core/scheduling/feasible.js';
 import type { WorkerObservation } from '../backend.js';
 import {
@@ -14,6 +15,7 @@ import {
   type GpuReading,
 } from '../../machine/gpus.js';
 import { withClaims, type OthersClaims } from './claims/machine-claims.js';
+import { LoadHistory, type LoadFigures } from '../../machine/history.js';
 import { MachineSampler } from '../../machine/machine.js';
 
 export interface WorkerWatchOptions {
@@ -37,11 +39,13 @@ const idleMs = 60_000;
 const betweenLooksMs = 2000;
 /** Beside the attempts it is about; a restart of this program finds it again. */
 const healthFile = '.gpu-quarantine.json';
+const loadFile = '.load-history';
 
 export class WorkerWatch {
   private readonly sampler: MachineSampler;
   private observation: WorkerObservation;
   private readonly reader: GpuReader;
+  private readonly load: LoadHistory;
   private reading: GpuReading;
   private timer: NodeJS.Timeout | null = null;
   private looked = false;
@@ -63,6 +67,7 @@ export class WorkerWatch {
         nowMs: options.nowMs,
         healthFile: path.join(options.attemptsFolder, healthFile),
       });
+    this.load = new LoadHistory(path.join(options.attemptsFolder, loadFile));
     this.reading = { gpus: [], processes: [], note: 'not looked at yet' };
     this.observation = this.observe();
   }
@@ -117,6 +122,12 @@ export class WorkerWatch {
     this.sample();
   }
 
+  history(workerId: string, sinceMs: number): History {
+    return workerId === this.options.workerId
+      ? this.load.since(sinceMs)
+      : { stepMs: 2000, timesMs: [], series: [] };
+  }
+
   /** False: there is no such card. */
   release(uuid: string): boolean {
     const known = this.reader.release?.(uuid) ?? false;
@@ -129,6 +140,7 @@ export class WorkerWatch {
     this.closed = true;
     if (this.timer !== null) clearInterval(this.timer);
     if (this.lookLater !== null) clearTimeout(this.lookLater);
+    this.load.save();
     this.reader.close?.();
   }
 
@@ -157,8 +169,14 @@ export class WorkerWatch {
 
   private sample(): void {
     if (this.closed) return;
-    this.observation = this.observe();
+    this.record();
     this.options.onWorkers([this.observation]);
+  }
+
+  private record(): void {
+    if (this.closed) return;
+    this.observation = this.observe();
+    this.load.add(this.observation.sampledAtMs, figuresOf(this.observation));
   }
 
   /** The tool may take seconds, or hang: what was read last stands until it answers. */
@@ -201,6 +219,7 @@ export class WorkerWatch {
     this.reading = reading;
     this.options.onReading(reading);
     if (statesOf(reading) !== before) this.sample();
+    else if (!this.looked) this.record();
   }
 
   private observe(): WorkerObservation {
@@ -229,6 +248,20 @@ export class WorkerWatch {
         : { others: { cpuMillicores: others.cpuMillicores, memoryBytes: others.memoryBytes } }),
     };
   }
+}
+
+function figuresOf(worker: WorkerObservation): LoadFigures {
+  const figures: Record<string, number | null> = {
+    'cpu-percent': worker.cpuBusyPercent,
+    'memory-bytes': worker.memoryBytes - worker.memoryAvailableBytes,
+  };
+  for (const gpu of worker.gpus) {
+    figures[`gpu-percent:${gpu.uuid}`] = gpu.utilizationPercent;
+    figures[`gpu-memory-bytes:${gpu.uuid}`] = gpu.memoryUsedBytes;
+    figures[`gpu-watts:${gpu.uuid}`] = gpu.powerWatts;
+    figures[`gpu-celsius:${gpu.uuid}`] = gpu.temperatureCelsius;
+  }
+  return figures;
 }
 
 function statesOf({ gpus }: GpuReading): string {

@@ -1,9 +1,9 @@
 /** This computer as a backend of one worker: attempts are processes here. */
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { JobSpec } from '../../../core/contract/job-request.js';
+import type { History } from '../../../core/contract/machines.js';
 import type {
   AttemptObservation,
   Backend,
@@ -27,12 +27,11 @@ import { observationOf, type AttemptEntry } from './process/attempt-entry.js';
 import { CheckpointWatch, writeNotice } from './process/checkpoints.js';
 import { findGroupRoots, type GroupRoots } from './process/control-groups.js';
 import { messageOf } from './process/error-code.js';
-import { forkServerCommand } from './process/fork-server.js';
 import type { LauncherCommand } from './process/launcher-channel.js';
 import type { LinkLog } from './process/launcher-link.js';
+import { launchersHere, writeSupervisor } from './process/launchers-here.js';
 import { LogStorageWatch } from './process/log-storage.js';
 import { ProcessRuntime } from './process/process-runtime.js';
-import supervisorText from './process/supervisor.sh?raw';
 import { loginEnvironment } from './process/task-environment.js';
 import { WorkerWatch } from './worker-watch.js';
 
@@ -256,6 +255,10 @@ class WorkstationBackend implements Backend {
     this.workers.watch(on);
   }
 
+  history(workerId: string, sinceMs: number): History {
+    return this.workers.history(workerId, sinceMs);
+  }
+
   releaseGpu(workerId: string, uuid: string): boolean {
     return this.workers.last().some(({ id }) => id === workerId) && this.workers.release(uuid);
   }
@@ -354,47 +357,4 @@ function ownUser(): ContainerUser | null {
   const { getuid, getgid, getgroups } = process;
   if (getuid === undefined || getgid === undefined || getgroups === undefined) return null;
   return { uid: getuid(), gid: getgid(), groups: getgroups() };
-}
-
-/**
- * The shell reads its text from a file. Named by its content, so that a newer version never changes a text that a running shell
- * is still reading.
- */
-function writeSupervisor(folder: string): string {
-  const hash = createHash('sha256').update(supervisorText).digest('hex').slice(0, 12);
-  const file = path.join(folder, `.supervisor-${hash}.sh`);
-  // Not written over: a running shell would find it cut for a moment, and on a full disk for good.
-  if (isText(file, supervisorText)) return file;
-  const next = `${file}.${process.pid}`;
-  try {
-    writeFileSync(next, supervisorText, { mode: 0o600 });
-    renameSync(next, file);
-  } catch (error) {
-    rmSync(next, { force: true });
-    throw error;
-  }
-  return file;
-}
-
-function isText(file: string, text: string): boolean {
-  try {
-    return readFileSync(file, 'utf8') === text;
-  } catch {
-    return false; // not there yet
-  }
-}
-
-function launchersHere(file: string, log: LinkLog): readonly LauncherCommand[] {
-  const forkServer = forkServerCommand();
-  if (forkServer !== null) return [forkServer, ownLauncher(file)];
-  log.info('This system has no Perl: attempts are started by a process of Node, which is slower');
-  return [ownLauncher(file)];
-}
-
-/** Electron's executable is Node when asked to. */
-function ownLauncher(file: string): LauncherCommand {
-  const env: Record<string, string | undefined> = { ...process.env };
-  delete env['NODE_OPTIONS'];
-  if ('electron' in process.versions) env['ELECTRON_RUN_AS_NODE'] = '1';
-  return { kind: 'node', command: process.execPath, args: [file], env };
 }
