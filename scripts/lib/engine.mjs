@@ -76,7 +76,12 @@ export async function startEngine(folder, more = []) {
         ],
         ...more,
       ],
-      { stdio: ['ignore', log, log], env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` } },
+      {
+        stdio: ['ignore', log, log],
+        env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` },
+        // A terminal's Ctrl-C is for whoever started it, who then ends it in order.
+        detached: true,
+      },
     );
     daemon = child;
     gone = new Promise((resolve) => {

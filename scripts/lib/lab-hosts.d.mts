@@ -24,9 +24,10 @@ export interface LabHost {
 
 export class Lab {
   readonly folder: string;
+  readonly hosts: readonly LabHost[];
   readonly configFile: string;
   readonly knownHosts: string;
-  host(name: string): Promise<LabHost>;
+  host(name: string, more?: { readonly dockerSocket?: string }): Promise<LabHost>;
   remove(host: LabHost): Promise<void>;
   writeClient(keysKnown: boolean): void;
   close(): Promise<void>;

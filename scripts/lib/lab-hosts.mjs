@@ -1,7 +1,7 @@
 /**
  * Machines to practise on, as root on one Linux machine: each has network, processes, mounts, name, home folder, boot id and machine
- * id of its own (namespaces), and a real sshd. Nothing of them is left when the lab is closed, however its owner ends: a host's
- * processes die with their first one, and that with us.
+ * id of its own (namespaces), and a real sshd. Nothing of them is left when the lab is closed. However its owner ends, a
+ * host's processes die with their first one, and that with us; only names of networks are left then.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
@@ -44,8 +44,9 @@ function freeNetwork() {
   }
 }
 
-/** The first process of a host: it takes in what others leave behind. */
-const init = 'while (1) { wait; select undef, undef, undef, 0.05 }';
+/** The first process of a host: it takes in what others leave behind, and ends with us. */
+const init =
+  'while (1) { 1 while waitpid(-1, 1) > 0; $in = ""; vec($in, 0, 1) = 1; exit if select($in, undef, undef, 0.05) > 0 }';
 
 export class LabHost {
   /** @param {Lab} lab @param {string} name */
@@ -64,7 +65,15 @@ export class LabHost {
     this.clockAheadSeconds = 0;
     /** Where commands of a login there are found. */
     this.searchPath = '';
+    /** Of an Engine that answers there as its own. */
+    this.dockerSocket = '';
     mkdirSync(this.home, { recursive: true, mode: 0o700 });
+    // Its home folder has the same path there as here, as an Engine that lives here needs it.
+    const users = readFileSync('/etc/passwd', 'utf8').replace(
+      /^(root:.*:)[^:]*(:[^:]*)$/m,
+      `$1${this.home}$2`,
+    );
+    writeFileSync(join(this.folder, 'passwd'), users);
     this.setMachineId(randomBytes(16).toString('hex'));
     this.newHostKey();
     must('ip', ['netns', 'add', this.space]);
@@ -115,8 +124,12 @@ export class LabHost {
       `mount --bind ${this.folder}/machine-id /etc/machine-id`,
       `mount --bind ${this.folder}/boot-id /proc/sys/kernel/random/boot_id`,
       `mount --bind ${this.home} /root`,
+      `mount --bind ${this.folder}/passwd /etc/passwd`,
       'mount -t tmpfs tmpfs /run',
       'mkdir -p /run/sshd',
+      ...(this.dockerSocket === ''
+        ? []
+        : ['touch /run/docker.sock', `mount --bind ${this.dockerSocket} /run/docker.sock`]),
       `hostname ${this.name}`,
       `${sshd} -f ${this.folder}/sshd_config -E ${this.folder}/sshd.log`,
       'echo up',
@@ -126,7 +139,8 @@ export class LabHost {
     // A clean environment: what a login there finds must not come from here.
     const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
     const args = ['netns', 'exec', this.space, ...unshare, 'sh', '-c', script];
-    const child = spawn('ip', args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+    // A terminal's Ctrl-C is for whoever opened the lab, who then ends it in order.
+    const child = spawn('ip', args, { stdio: ['pipe', 'pipe', 'pipe'], env, detached: true });
     this.process = child;
     await new Promise((resolve, reject) => {
       let said = '';
@@ -264,9 +278,10 @@ export class Lab {
     return join(this.folder, 'known_hosts');
   }
 
-  /** @param {string} name */
-  async host(name) {
+  /** @param {string} name @param {{dockerSocket?: string}} [more] */
+  async host(name, { dockerSocket = '' } = {}) {
     const host = new LabHost(this, name);
+    host.dockerSocket = dockerSocket;
     this.hosts.push(host);
     await host.boot();
     this.writeClient(true);

@@ -18,6 +18,7 @@ export interface SshFleetOptions {
   readonly monotonicMs: () => number;
   /** Worker an ended attempt was on. */
   readonly workerOf?: (uid: string) => Promise<string | null>;
+  /** Unless told, with the configuration IRIS_SSH_CONFIG names, else with the user's own. */
   readonly client?: SshClient | undefined;
 }
 
@@ -31,7 +32,8 @@ export interface SshFleet {
 }
 
 export function createSshFleet(options: SshFleetOptions): SshFleet {
-  const { local, home, log, nowMs, monotonicMs, workerOf, client } = options;
+  const { local, home, log, nowMs, monotonicMs, workerOf } = options;
+  const client = options.client ?? { configFile: process.env['IRIS_SSH_CONFIG'] };
   const backend = createFleet({ local, machines: [], log, nowMs, workerOf });
   const machines = new Map<string, SshMachine>();
   /** One look at a time: two at one machine would be in each other's way. */
