@@ -143,9 +143,10 @@ export class GroupPlanner {
     for (let at = chosen.length - 1; at >= 0; at -= 1) {
       const victim = chosen[at];
       if (victim === undefined) continue;
-      const workers = machinesOf(victim).filter((worker) => members.includes(worker));
+      const workers = machinesOf(victim);
       let without = left;
       for (const worker of workers) {
+        if (!members.includes(worker)) continue;
         const before = sets.room(worker);
         sets.shiftOn(worker, victim, -1);
         without += sets.room(worker) - before;
@@ -154,7 +155,7 @@ export class GroupPlanner {
         chosen.splice(at, 1);
         left = without;
       } else {
-        for (const worker of workers) sets.shiftOn(worker, victim, 1);
+        for (const worker of workers) if (members.includes(worker)) sets.shiftOn(worker, victim, 1);
       }
     }
   }

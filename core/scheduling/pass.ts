@@ -6,6 +6,7 @@ import type { Cluster } from './cluster.js';
 import type { Decision, Eviction, Placed, Unschedulable, WaitCode, WaitingJob } from './decision.js';
 import { gateOf, neverReason, nextGateMs, withinQuota, type UserUse } from './gates.js';
 import { bandsInOrder, cursorsOf, eldersOf, headOf, nextJob, type Cursor } from './order.js';
+import type { Held } from './holdings.js';
 import { findGroup, findMachine } from './placement.js';
 import type { PassMemory } from './pass-memory.js';
 import type { Plan } from './preemption.js';
@@ -315,13 +316,12 @@ export class Pass {
       }
     }
     const victims = plan.victims.flatMap((victim) => victim.members);
+    const uidsOf = (members: readonly Held[]) => members.map(({ attempt }) => attempt.uid).sort();
+    // A gang starts together: each member waits for all that the gang waits for.
+    const all = entry.job.gangBy === null ? null : uidsOf(victims);
     for (const [at, worker] of plan.workers.entries()) {
       const devices = this.working.takeLater(entry.shape, worker);
-      // A gang starts together: each member waits for all that the gang waits for.
-      const waitsFor = victims
-        .filter((member) => entry.job.gangBy !== null || member.worker === worker)
-        .map(({ attempt }) => attempt.uid)
-        .sort();
+      const waitsFor = all ?? uidsOf(victims.filter((member) => member.worker === worker));
       this.record(entry, indexes[at] ?? 0, worker, band, devices, waitsFor, null);
     }
   }

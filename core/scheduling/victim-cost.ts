@@ -41,6 +41,17 @@ export function compareCosts(left: Cost, right: Cost): number {
   );
 }
 
+/** `compareCosts` of the cost with that victim in it, without making it. */
+export function compareWith(cost: Cost, victim: Victim, other: Cost): number {
+  return (
+    cost.preemptions + victim.preemptions - other.preemptions ||
+    cost.lost + victim.lost - other.lost ||
+    cost.value + victim.value - other.value ||
+    cost.count + 1 - other.count ||
+    compareTexts(cost.count === 0 || victim.id < cost.id ? victim.id : cost.id, other.id)
+  );
+}
+
 /** Worse band first, then the less often preempted, less work lost, less value, smaller id. */
 export function compareVictims(left: Victim, right: Victim): number {
   return (

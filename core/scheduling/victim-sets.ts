@@ -1,7 +1,7 @@
 /** The cheapest victims on one machine that make room there, over a copy of what will be free. */
 import type { Held, Victim } from './holdings.js';
 import type { Shape } from './shape.js';
-import { addCost, compareCosts, costOf, newCost, type Cost } from './victim-cost.js';
+import { addCost, compareWith, costOf, newCost, type Cost } from './victim-cost.js';
 import type { Victims } from './victims.js';
 import type { Working } from './working.js';
 
@@ -83,6 +83,8 @@ export class VictimSets {
 
   gain(worker: number, victims: readonly Victim[]): number {
     const before = this.room(worker);
+    const [only] = victims;
+    if (only !== undefined && victims.length === 1) return this.roomWithout(worker, only) - before;
     for (const victim of victims) this.shiftOn(worker, victim, 1);
     const after = this.room(worker);
     for (const victim of victims) this.shiftOn(worker, victim, -1);
@@ -115,7 +117,7 @@ export class VictimSets {
       if (victim.rank < threshold) break;
       if (taken.includes(victim) || !this.victims.isEligible(victim, band, jobId)) continue;
       // The cheapest of all, alone: no set can cost less.
-      if (candidates.length === 0 && this.suffices(worker, wanted, victim)) return [victim];
+      if (candidates.length === 0 && this.roomWithout(worker, victim) >= wanted) return [victim];
       candidates.push(victim);
     }
     const greedy = this.greedySet(worker, wanted, candidates);
@@ -124,11 +126,19 @@ export class VictimSets {
     return this.bestOf(worker, wanted, candidates, costOf(greedy)) ?? greedy;
   }
 
-  private suffices(worker: number, wanted: number, victim: Victim): boolean {
-    this.shiftOn(worker, victim, 1);
-    const enough = this.room(worker) >= wanted;
-    this.shiftOn(worker, victim, -1);
-    return enough;
+  /** Tasks the machine could hold if that one were gone as well. */
+  private roomWithout(worker: number, victim: Victim): number {
+    this.load(worker);
+    let cpu = this.cpu[worker] ?? 0;
+    let memory = this.memory[worker] ?? 0;
+    let cards = this.cards[worker] ?? 0;
+    for (const member of victim.members) {
+      if (member.worker !== worker) continue;
+      cpu += member.attempt.cpuMillicores;
+      memory += member.attempt.memoryBytes;
+      cards += this.cardsOf(member);
+    }
+    return roomOf(this.shape, cpu, memory, cards);
   }
 
   /** Cheap ones until there is room, then without those that were not needed. */
@@ -167,13 +177,13 @@ export class VictimSets {
         const victim = candidates[at];
         if (victim === undefined) return;
         this.tried += 1;
-        const sum = { ...cost };
-        addCost(sum, victim);
-        if (compareCosts(sum, bound) >= 0) {
+        if (compareWith(cost, victim, bound) >= 0) {
           // In order of cost within a band: no later one makes a cheaper sum.
           if (oneBand) return;
           continue;
         }
+        const sum = { ...cost };
+        addCost(sum, victim);
         chosen.push(victim);
         this.shiftOn(worker, victim, 1);
         if (this.room(worker) >= wanted) {
@@ -201,7 +211,9 @@ export class VictimSets {
   /** Cards of the model asked for that would be given to somebody. */
   private cardsOf({ devices }: Held): number {
     const { table } = this.working;
-    const row = this.shape?.row ?? 0;
+    const { shape } = this;
+    if (shape === null || shape.gpus === 0) return 0;
+    const { row } = shape;
     let count = 0;
     for (const at of devices) {
       if (table.deviceOk[at] === 1 && (row === 0 || table.deviceRow[at] === row)) count += 1;

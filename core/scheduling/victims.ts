@@ -195,9 +195,9 @@ export class Victims {
     this.cluster.holdings.sweep();
     const { units, unitsOn } = this.cluster.holdings;
     for (const unit of units) unit.lost = this.lostOf(unit);
-    units.sort(compareVictims);
+    sortIfNeeded(units, compareVictims);
     for (const [place, unit] of units.entries()) unit.place = place;
-    for (const list of unitsOn) if (list.length > 1) list.sort(comparePlaces);
+    for (const list of unitsOn) sortIfNeeded(list, comparePlaces);
     this.machines.length = 0;
     for (const [worker, list] of unitsOn.entries()) if (list.length > 0) this.machines.push(worker);
     const first = (worker: number) => unitsOn[worker]?.[0]?.place ?? 0;
@@ -267,6 +267,18 @@ export class Victims {
 
   private minRunMs(victim: Victim, band: number): number {
     return victim.rank === batch && band <= production ? 0 : this.minRun;
+  }
+}
+
+/** Most are in order from the pass before, and sorting copies them all the same. */
+function sortIfNeeded(list: Victim[], compare: (left: Victim, right: Victim) => number): void {
+  let before: Victim | undefined;
+  for (const victim of list) {
+    if (before !== undefined && compare(before, victim) > 0) {
+      list.sort(compare);
+      return;
+    }
+    before = victim;
   }
 }
 
