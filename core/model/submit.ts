@@ -4,6 +4,7 @@ import { isTerminalJobState } from '../contract/states.js';
 import { ok, refuse, type Result } from '../contract/errors.js';
 import { checkSubmittedBand } from './budgets.js';
 import { cancel } from './cancel.js';
+import { checkContainerProfile } from './container-rights.js';
 import type { Draft } from './draft.js';
 import type { Job, Task } from './entities.js';
 import { checkNamePart, depthOf, generatedName, jobIdOf, suffixedName, taskIdOf } from './names.js';
@@ -23,6 +24,8 @@ export interface Submission {
   readonly suffix: string;
   /** Id of the job this one runs again, or null. */
   readonly retryOf: string | null;
+  /** The identity administers the cluster. */
+  readonly mayManage?: boolean | undefined;
 }
 
 export interface Submitted {
@@ -54,6 +57,8 @@ export function submit(draft: Draft, submission: Submission): Result<Submitted> 
 
   const band = checkSubmittedBand(draft, spec, parent.value, submission);
   if (!band.ok) return band;
+  const profile = checkContainerProfile(spec, submission);
+  if (!profile.ok) return profile;
   const submittedBy = parent.value?.submittedBy ?? submission.submittedBy;
   const replicasRight = spec.replicas >= 1 && spec.replicas <= jobLimits.maxReplicas;
   const tasks = replicasRight ? spec.replicas : 0;

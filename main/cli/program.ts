@@ -5,6 +5,7 @@ import { appVersion } from '../version.js';
 import { addBudgetCommands } from './commands/budget.js';
 import { addChangeCommands } from './commands/change.js';
 import { addDebugCommands } from './commands/debug.js';
+import { addDockerCommands } from './commands/docker.js';
 import { explainCommand } from './commands/explain.js';
 import { queueCommand } from './commands/queue.js';
 import { listCommand, type ListOptions } from './commands/list.js';
@@ -79,6 +80,7 @@ function createProgram(context: Context, act: Act, print: (text: string) => void
     .action(() => print(runHelp()));
   addJobCommands(job, context, act);
   addMachineCommands(program, context, act);
+  addDockerCommands(program, context, act);
   program
     .command('queue')
     .description('list what waits, band by band, in the order it would start')

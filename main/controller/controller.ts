@@ -170,7 +170,7 @@ export class Controller {
     const answer = await this.enqueue({
       kind: 'submit',
       requestId: input.requestId,
-      user: input.identity.user,
+      ...input.identity,
       spec,
       retryOf: input.retryOf,
     });
@@ -182,7 +182,7 @@ export class Controller {
   }
 
   async retryJobs(jobIds: readonly string[], identity: Identity, requestId: string): Promise<TargetResult[]> {
-    return (await this.enqueue({ kind: 'retry', requestId, user: identity.user, jobIds })) as TargetResult[];
+    return (await this.enqueue({ kind: 'retry', requestId, ...identity, jobIds })) as TargetResult[];
   }
 
   async setBudget(user: string, change: BudgetChange, identity: Identity, requestId: string): Promise<void> {

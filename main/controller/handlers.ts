@@ -1,12 +1,13 @@
 /** The contract's methods, answered from the controller's memory, the reader's thread and the backend. */
 import type { BudgetView } from '../../core/contract/budgets.js';
-import { RefusalError, refusal } from '../../core/contract/errors.js';
+import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import { parseJobRequest, type JobSpec } from '../../core/contract/job-request.js';
 import type { QueueView } from '../../core/contract/queue.js';
 import { toCommandLine } from '../../core/contract/job-text.js';
 import type { MachineView } from '../../core/contract/machines.js';
 import type { HostStatus, Overview } from '../../core/contract/views.js';
 import { checkSubmittedBand } from '../../core/model/budgets.js';
+import { checkContainerProfile } from '../../core/model/container-rights.js';
 import type { Backend } from '../backends/backend.js';
 import { mergedRead } from '../logs/merged.js';
 import { searchLog } from '../logs/search.js';
@@ -95,10 +96,11 @@ export function createHandlers(parts: HandlerParts): Handlers {
       const parent = spec.parent === null ? undefined : controller.memory.findJob(spec.parent);
       const submission = { user: identity.user, submittedBy: identity.user };
       const band = checkSubmittedBand(controller.memory, spec, parent ?? null, submission);
-      if (!band.ok) {
-        const { fields, message } = band.refusal;
-        return { fields, verdict: 'INVALID', message, commandLine, dryRun: null };
-      }
+      const profile = checkContainerProfile(spec, { ...identity, submittedBy: identity.user });
+      const invalid = ({ fields, message }: Refusal) =>
+        ({ fields, verdict: 'INVALID', message, commandLine, dryRun: null }) as const;
+      if (!band.ok) return invalid(band.refusal);
+      if (!profile.ok) return invalid(profile.refusal);
       return { ...controller.check(spec, { user: identity.user, band: band.value }), commandLine };
     },
     async 'job.list'(params) {

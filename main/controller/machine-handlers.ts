@@ -1,6 +1,6 @@
 /** The methods about machines and images. */
 import { RefusalError, refusal } from '../../core/contract/errors.js';
-import type { Backend } from '../backends/backend.js';
+import type { Backend, ImageControl } from '../backends/backend.js';
 import type { MachineService } from './machine-service.js';
 import type { Handlers } from './session.js';
 
@@ -19,12 +19,11 @@ export type MachineHandlers = Pick<
 >;
 
 export function createMachineHandlers(service: MachineService, backend: Backend): MachineHandlers {
-  const none = (): never => {
+  const images = (machineId: string): ImageControl => {
+    const control = backend.images?.(service.machine(machineId).id) ?? null;
+    if (control !== null) return control;
     throw new RefusalError(
-      refusal(
-        'FAILED_PRECONDITION',
-        'This controller runs jobs on its own machine only, without containers.',
-      ),
+      refusal('FAILED_PRECONDITION', `Images cannot be looked after on ${machineId}: it runs no containers.`),
     );
   };
   return {
@@ -35,9 +34,23 @@ export function createMachineHandlers(service: MachineService, backend: Backend)
     'machine.wake': (params, identity) => service.wake(params.machineId, identity),
     'machine.history': ({ machineId, sinceMs }) =>
       backend.history?.(service.machine(machineId).id, sinceMs) ?? { stepMs: 2000, timesMs: [], series: [] },
-    'image.list': () => ({ images: [], pulls: [] }),
-    'image.pull': none,
-    'image.cancel': none,
-    'image.remove': none,
+    async 'image.list'() {
+      const controls = backend.observe().flatMap(({ id }) => backend.images?.(id) ?? []);
+      // A machine that does not answer hides no other's images.
+      const lists = await Promise.all(controls.map((control) => control.list().catch(() => [])));
+      return { images: lists.flat(), pulls: controls.flatMap((control) => [...control.pulls()]) };
+    },
+    async 'image.pull'({ machineId, image }) {
+      await images(machineId).pull(image);
+      return {};
+    },
+    'image.cancel'({ machineId, image }) {
+      images(machineId).cancel(image);
+      return {};
+    },
+    async 'image.remove'({ machineId, imageId }) {
+      await images(machineId).remove(imageId);
+      return {};
+    },
   };
 }

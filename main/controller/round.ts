@@ -34,6 +34,7 @@ export type Command =
       readonly kind: 'submit';
       readonly requestId: string;
       readonly user: string;
+      readonly mayManage?: boolean | undefined;
       readonly spec: JobSpec;
       readonly retryOf: string | null;
     }
@@ -74,6 +75,7 @@ export type Command =
     }
   | {
       readonly kind: 'stop' | 'retry';
+      readonly mayManage?: boolean | undefined;
       readonly requestId: string;
       readonly user: string;
       readonly jobIds: readonly string[];
@@ -168,6 +170,7 @@ function answerTo(draft: Draft, command: Command, input: CommandInput): Result<u
         nowMs,
         suffix: random.suffix(),
         retryOf: command.retryOf,
+        mayManage: command.mayManage,
       });
     case 'budget': {
       const { user, change, identity } = command;
@@ -243,6 +246,7 @@ function target(
     nowMs,
     suffix: random.suffix(),
     retryOf: id,
+    mayManage: command.mayManage,
   });
   return again.ok
     ? { id, newId: again.value.jobId, refusal: null }

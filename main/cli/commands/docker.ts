@@ -1,0 +1,176 @@
+/** `docker check` and `image ...`: whether containers can be run, and the images of each machine. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { RefusalError, refusal } from '../../../core/contract/errors.js';
+import type { ImagePull, ImageView, MachineView } from '../../../core/contract/machines.js';
+import { formatSize } from '../../../core/formats/sizes.js';
+import type { Context } from '../context.js';
+import { exitCodes } from '../exit-codes.js';
+import { isoTime, table } from '../format.js';
+
+type Act = (work: () => Promise<number>) => () => Promise<void>;
+
+interface MachineOption {
+  readonly machine?: string;
+}
+
+const lookAgainMs = 300;
+/** A host that began a moment ago has not looked at its Engine yet. */
+const mostLooks = 40;
+
+export function addDockerCommands(parent: Command, context: Context, act: Act): void {
+  const docker = parent.command('docker').description('containers of the cluster');
+  docker
+    .command('check')
+    .description('tell whether each machine can run containers, and what to do where not')
+    .action(act(() => checkCommand(context)));
+  const image = parent.command('image').description('container images of the machines');
+  image
+    .command('list')
+    .alias('ls')
+    .description('list images with their size and use, and what is being fetched')
+    .action(act(() => listCommand(context)));
+  image
+    .command('pull <IMAGE>')
+    .description('fetch an image and show how far it is; Ctrl-C leaves it to go on')
+    .option('--machine <NAME>', 'where to; the only machine unless given')
+    .option('--cancel', 'end the fetch that runs')
+    .action((name: string, options: MachineOption & { readonly cancel?: boolean }) =>
+      act(() => (options.cancel === true ? cancelCommand : pullCommand)(context, name, options))(),
+    );
+  image
+    .command('remove <IMAGE>')
+    .alias('rm')
+    .description('remove an image by its id or its name')
+    .option('--machine <NAME>', 'where from; the only machine unless given')
+    .action((name: string, options: MachineOption) => act(() => removeCommand(context, name, options))());
+}
+
+async function machinesOf(context: Context): Promise<readonly MachineView[]> {
+  const answer = await context.link.persist((connection) => connection.call('machine.list', {}));
+  return answer.machines;
+}
+
+async function checkCommand(context: Context): Promise<number> {
+  let machines = await machinesOf(context);
+  const unknown = () => machines.length === 0 || machines.some(({ docker }) => docker.state === 'UNKNOWN');
+  for (let looks = 0; looks < mostLooks && unknown(); looks += 1) {
+    await pause(lookAgainMs);
+    machines = await machinesOf(context);
+  }
+  const found = machines.map(({ id, docker }) => ({ machine: id, ...docker }));
+  if (context.output.json) await context.output.value({ machines: found });
+  else await context.output.text(found.map(checkText).join(''));
+  return found.some(({ state }) => state === 'READY') ? exitCodes.ok : exitCodes.refused;
+}
+
+function checkText({
+  machine,
+  state,
+  version,
+  gpus,
+  message,
+}: { machine: string } & MachineView['docker']): string {
+  if (state !== 'READY') return `${machine}: ${message ?? 'Docker was not looked at yet.'}\n`;
+  const cards = gpus
+    ? 'containers can be given GPUs'
+    : 'no NVIDIA runtime, so containers can be given no GPUs';
+  return `${machine}: Docker ${version ?? ''} is ready; ${cards}.\n`;
+}
+
+async function listCommand(context: Context): Promise<number> {
+  const found = await context.link.persist((connection) => connection.call('image.list', {}));
+  if (context.output.json) {
+    await context.output.value(found);
+    return exitCodes.ok;
+  }
+  const rows = found.images.map((image) => [
+    image.machineId,
+    image.names[0] ?? '-',
+    image.id.replace('sha256:', '').slice(0, 12),
+    formatSize(image.sizeBytes),
+    isoTime(image.createdAtMs),
+    image.inUse === 0 ? '-' : String(image.inUse),
+  ]);
+  const columns = [
+    { title: 'MACHINE' },
+    { title: 'IMAGE' },
+    { title: 'ID' },
+    { title: 'SIZE', align: 'right' },
+    { title: 'CREATED' },
+    { title: 'IN USE', align: 'right' },
+  ] as const;
+  const running = found.pulls.filter(({ state }) => state === 'PULLING').map((pull) => `${pullText(pull)}\n`);
+  await context.output.text([rows.length === 0 ? 'No images.\n' : table(columns, rows), ...running].join(''));
+  return exitCodes.ok;
+}
+
+function pullText(pull: ImagePull): string {
+  const of = pull.totalBytes === null ? '' : ` of ${formatSize(pull.totalBytes)}`;
+  const layers = pull.layers === 0 ? '' : `, ${pull.layersDone} of ${pull.layers} layers`;
+  return `Fetching ${pull.image} on ${pull.machineId}: ${formatSize(pull.doneBytes)}${of}${layers}`;
+}
+
+/** Named, or the only one there is. */
+async function machineOf(context: Context, { machine }: MachineOption): Promise<string> {
+  if (machine !== undefined) return machine;
+  const machines = await machinesOf(context);
+  const [only] = machines;
+  if (only !== undefined && machines.length === 1) return only.id;
+  const names = machines.map(({ id }) => id).join(', ');
+  throw new RefusalError(
+    refusal('INVALID_ARGUMENT', `There are several machines (${names}); name one with --machine.`),
+  );
+}
+
+async function pullCommand(context: Context, image: string, options: MachineOption): Promise<number> {
+  const machineId = await machineOf(context, options);
+  await context.link.persist((connection) => connection.call('image.pull', { machineId, image }));
+  let said = '';
+  for (;;) {
+    const { pulls } = await context.link.persist((connection) => connection.call('image.list', {}));
+    const pull = pulls.find((one) => one.image === image && one.machineId === machineId);
+    if (pull === undefined) throw new RefusalError(refusal('NOT_FOUND', `${image} is not fetched any more.`));
+    if (pull.state === 'PULLING') {
+      const text = pullText(pull);
+      if (!context.output.json && text !== said) await context.output.text(`${text}\n`);
+      said = text;
+      await pause(lookAgainMs);
+      continue;
+    }
+    if (pull.state !== 'DONE')
+      throw new RefusalError(refusal('FAILED_PRECONDITION', pull.message ?? `${image} was not fetched.`));
+    if (context.output.json) await context.output.value(pull);
+    else await context.output.text(`${image} is on ${machineId}.\n`);
+    return exitCodes.ok;
+  }
+}
+
+async function cancelCommand(context: Context, image: string, options: MachineOption): Promise<number> {
+  const machineId = await machineOf(context, options);
+  await context.link.persist((connection) => connection.call('image.cancel', { machineId, image }));
+  return exitCodes.ok;
+}
+
+async function removeCommand(context: Context, name: string, options: MachineOption): Promise<number> {
+  const machineId = await machineOf(context, options);
+  const { images } = await context.link.persist((connection) => connection.call('image.list', {}));
+  const fits = (image: ImageView): boolean =>
+    image.machineId === machineId &&
+    (image.names.includes(name) || image.names.includes(`${name}:latest`) || isIdOf(name, image.id));
+  const [found, another] = images.filter(fits);
+  if (found === undefined)
+    throw new RefusalError(refusal('NOT_FOUND', `There is no image ${name} on ${machineId}.`));
+  if (another !== undefined)
+    throw new RefusalError(refusal('INVALID_ARGUMENT', `${name} fits several images; give more of the id.`));
+  await context.link.persist((connection) =>
+    connection.call('image.remove', { machineId, imageId: found.id }),
+  );
+  if (!context.output.json) await context.output.text(`${name} was removed from ${machineId}.\n`);
+  return exitCodes.ok;
+}
+
+function isIdOf(text: string, id: string): boolean {
+  const hex = text.replace('sha256:', '');
+  return hex.length >= 4 && id.replace('sha256:', '').startsWith(hex);
+}
