@@ -27,6 +27,23 @@ export const spendSchema = z.strictObject({
 });
 export type SpendView = z.infer<typeof spendSchema>;
 
+const boundExpected = 'a whole number, 0 or more, or none';
+const bound = z
+  .number({ error: boundExpected })
+  .int({ error: boundExpected })
+  .min(0, { error: boundExpected })
+  .nullable();
+
+/** What a user may have active at once, in every band; null is no bound. */
+export const quotaSchema = z.strictObject({
+  tasks: bound,
+  gpus: bound,
+  cpuMillicores: bound,
+  memoryBytes: bound,
+});
+export type QuotaView = z.infer<typeof quotaSchema>;
+export const noQuota: QuotaView = { tasks: null, gpus: null, cpuMillicores: null, memoryBytes: null };
+
 export const budgetViewSchema = z.strictObject({
   user: z.string(),
   /** False: nothing was ever set for the user, the defaults apply. */
@@ -38,6 +55,7 @@ export const budgetViewSchema = z.strictObject({
   maxBand: bandSchema,
   /** Rights to the upper bands; they hold whatever `maxBand` says. */
   allow: z.array(upperBandSchema),
+  quota: quotaSchema,
   /** Value of what is active now and was not asked for as BATCH. */
   spend: spendSchema,
   overLimit: z.boolean(),
@@ -53,5 +71,7 @@ export const budgetChangeSchema = z.strictObject({
   maxBand: bandSchema.optional(),
   allow: z.array(upperBandSchema).default([]),
   disallow: z.array(upperBandSchema).default([]),
+  /** Bounds to change; null takes one away, what is absent stays. */
+  quota: quotaSchema.partial().optional(),
 });
 export type BudgetChange = z.output<typeof budgetChangeSchema>;

@@ -1,6 +1,6 @@
 /** Section 4 (budgets): rows, who may set them, the bands a submission may ask for; one test a rule. */
 import { describe, expect, test } from 'vitest';
-import { budgetChangeSchema, type BudgetChange } from '../contract/budgets.js';
+import { budgetChangeSchema, noQuota, type BudgetChange } from '../contract/budgets.js';
 import type { Refusal, Result } from '../contract/errors.js';
 import { budgetViews, setBudget, type BudgetSetting } from './budgets.js';
 import { World } from './test-world.js';
@@ -46,6 +46,7 @@ describe('what holds for a user', () => {
       limitIsDefault: true,
       maxBand: 'INTERACTIVE',
       allow: [],
+      quota: noQuota,
       spend: { gpus: 0, memory: 0, processors: 0, total: 0 },
       overLimit: false,
       updatedAtMs: null,
@@ -176,7 +177,7 @@ describe('setting a budget', () => {
     const world = new World();
     set(world, 'bob', { limit: 700 });
     set(world, 'bob', { allow: ['PRODUCTION'], limit: 'unlimited' });
-    const first = { limit: 700, maxBand: 'INTERACTIVE', allow: [] };
+    const first = { limit: 700, maxBand: 'INTERACTIVE', allow: [], quota: noQuota };
     expect(world.changes.flatMap((change) => change.audit)).toEqual([
       {
         atMs: world.nowMs,
@@ -192,10 +193,20 @@ describe('setting a budget', () => {
         entity: '/bob',
         detail: {
           before: first,
-          after: { limit: 'unlimited', maxBand: 'INTERACTIVE', allow: ['PRODUCTION'] },
+          after: { limit: 'unlimited', maxBand: 'INTERACTIVE', allow: ['PRODUCTION'], quota: noQuota },
         },
       },
     ]);
+  });
+
+  test('changes the bounds of a quota that are named, and leaves the others', () => {
+    const world = new World();
+    set(world, 'bob', { quota: { gpus: 4, tasks: 10 } });
+    set(world, 'bob', { quota: { tasks: null, memoryBytes: 64e9 } });
+    expect(viewOf(world, 'bob')).toMatchObject({
+      limitIsDefault: true,
+      quota: { gpus: 4, tasks: null, memoryBytes: 64e9, cpuMillicores: null },
+    });
   });
 
   test('to what it is leaves no trace', () => {
@@ -229,7 +240,7 @@ describe('setting a budget', () => {
 
   test('is refused when nothing is named', () => {
     expect(refusalOf(set(new World(), 'bob', {})).message).toBe(
-      'Nothing to set for bob: name a limit, a best band, or a right to allow or disallow.',
+      'Nothing to set for bob: name a limit, a best band, a quota, or a right to allow or disallow.',
     );
   });
 

@@ -7,7 +7,7 @@ import {
   originalDefaultBudget,
   type Budget,
 } from '../budget/effective-band.js';
-import type { BudgetChange, BudgetView } from '../contract/budgets.js';
+import { noQuota, type BudgetChange, type BudgetView, type QuotaView } from '../contract/budgets.js';
 import { ok, refuse, type Result } from '../contract/errors.js';
 import type { JobSpec } from '../contract/job-request.js';
 import { bandRank, bands, isActiveTaskState, type Band } from '../contract/states.js';
@@ -58,6 +58,7 @@ export function budgetViews(
       limitIsDefault: row === undefined || row.limit === 'default',
       maxBand: budget.maxBand,
       allow: [...budget.allow],
+      quota: row?.quota ?? noQuota,
       spend,
       overLimit: isOverLimit(spend.total, budget.limit),
       updatedAtMs: row?.updatedAtMs ?? null,
@@ -74,10 +75,13 @@ export interface BudgetSetting {
   readonly nowMs: number;
 }
 
-const unset: Pick<UserBudget, 'limit' | 'maxBand' | 'allow'> = {
+type Settings = Pick<UserBudget, 'limit' | 'maxBand' | 'allow' | 'quota'>;
+
+const unset: Settings = {
   limit: 'default',
   maxBand: originalDefaultBudget.maxBand,
   allow: [],
+  quota: noQuota,
 };
 
 /** Changes the row and tells of it; a change that changes nothing leaves no trace. */
@@ -99,10 +103,15 @@ export function setBudget(draft: Draft, setting: BudgetSetting): Result<{ readon
     ]);
   }
   const rights = change.allow.length + change.disallow.length;
-  if (change.limit === undefined && change.maxBand === undefined && rights === 0) {
+  if (
+    change.limit === undefined &&
+    change.maxBand === undefined &&
+    change.quota === undefined &&
+    rights === 0
+  ) {
     return refuse(
       'INVALID_ARGUMENT',
-      `Nothing to set for ${user}: name a limit, a best band, or a right to allow or disallow.`,
+      `Nothing to set for ${user}: name a limit, a best band, a quota, or a right to allow or disallow.`,
     );
   }
   const row = draft.budget(user);
@@ -113,6 +122,7 @@ export function setBudget(draft: Draft, setting: BudgetSetting): Result<{ readon
     limit: change.limit ?? before.limit,
     maxBand: change.maxBand ?? before.maxBand,
     allow: [...allowed].sort((left, right) => bandRank(left) - bandRank(right)),
+    quota: changedQuota(before.quota, change.quota ?? {}),
   };
   if (row !== undefined && JSON.stringify(before) === JSON.stringify(after)) return ok({ user });
   draft.putBudget({ user, ...after, updatedAtMs: nowMs });
@@ -120,8 +130,18 @@ export function setBudget(draft: Draft, setting: BudgetSetting): Result<{ readon
   return ok({ user });
 }
 
-function settingsOf(row: Pick<UserBudget, 'limit' | 'maxBand' | 'allow'>) {
-  return { limit: row.limit, maxBand: row.maxBand, allow: row.allow };
+function settingsOf({ limit, maxBand, allow, quota }: Settings): Settings {
+  return { limit, maxBand, allow, quota };
+}
+
+export function changedQuota(before: QuotaView, change: NonNullable<BudgetChange['quota']>): QuotaView {
+  const bound = (key: keyof QuotaView) => (change[key] === undefined ? before[key] : change[key]);
+  return {
+    tasks: bound('tasks'),
+    gpus: bound('gpus'),
+    cpuMillicores: bound('cpuMillicores'),
+    memoryBytes: bound('memoryBytes'),
+  };
 }
 
 /** The band a job gets that was asked for by nobody: its parent's, or INTERACTIVE. */

@@ -2,9 +2,10 @@
  * The controller's rows, as core decides about them and the store keeps them. Read-only records; a change is a new record in
  * a `ChangeSet`. Times are epoch milliseconds (UTC), sizes bytes, processors millicores.
  */
-import type { UpperBand } from '../contract/budgets.js';
+import type { QuotaView, UpperBand } from '../contract/budgets.js';
 import type { JobSpec } from '../contract/job-request.js';
 import type { MachineView } from '../contract/machines.js';
+import type { AttemptUsage } from '../contract/usage.js';
 import type { AttemptState, Band, JobState, TaskState } from '../contract/states.js';
 import type { Cause } from '../contract/views.js';
 
@@ -110,6 +111,8 @@ export interface Attempt {
   readonly pid: number | null;
   /** Last checkpoint it told of. */
   readonly checkpointAtMs: number | null;
+  /** What it used, as told last; absent: not measured. */
+  readonly usage?: AttemptUsage | undefined;
   /** When it was told to leave for better work; null when it was not. */
   readonly noticeAtMs: number | null;
   /** The job in whose reserved machines it runs and that may take them back at any time; null for none. */
@@ -126,6 +129,8 @@ export interface UserBudget {
   readonly maxBand: Band;
   /** Upper bands granted, best first. */
   readonly allow: readonly UpperBand[];
+  /** What may be active at once. */
+  readonly quota: QuotaView;
   readonly updatedAtMs: number;
 }
 

@@ -1,4 +1,5 @@
 /** A controller's memory and a stand-in for its database, for tests: every step is settled, committed, applied and checked. */
+import { noQuota } from '../contract/budgets.js';
 import { parseJobRequest, type JobRequest, type JobSpec } from '../contract/job-request.js';
 import { isTerminalTaskState, taskStates } from '../contract/states.js';
 import type { Result } from '../contract/errors.js';
@@ -75,7 +76,13 @@ export class World {
   }
 
   setBudget(user: string, row: Partial<UserBudget>): void {
-    const base = { limit: 'default', maxBand: 'INTERACTIVE', allow: [], updatedAtMs: startMs } as const;
+    const base = {
+      limit: 'default',
+      maxBand: 'INTERACTIVE',
+      allow: [],
+      quota: noQuota,
+      updatedAtMs: startMs,
+    } as const;
     this.commit({ ...new Draft(this.state).changeSet(), budgets: [{ user, ...base, ...row }] });
   }
 

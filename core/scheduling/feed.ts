@@ -3,6 +3,7 @@
  * holds follows from the rows alone, so that a controller started again decides as the one before it would have.
  */
 import { chargedIdentity } from '../budget/spend.js';
+import type { QuotaView } from '../contract/budgets.js';
 import { isTerminalJobState, isTerminalTaskState } from '../contract/states.js';
 import { resolveTimeBound } from '../formats/times.js';
 import { budgetInForce } from '../model/budgets.js';
@@ -12,7 +13,7 @@ import { waitsForJob, type ModelState } from '../model/state.js';
 import type { Cluster } from './cluster.js';
 import { constraintsOf } from './constraints.js';
 import type { SchedulingWorker } from './free.js';
-import type { Dependency, DependencyKind, HeldAttempt, QueuedJob, Reservation } from './inputs.js';
+import type { Dependency, DependencyKind, HeldAttempt, QueuedJob, Quota, Reservation } from './inputs.js';
 
 const dependencyKinds = { SUCCESS: 'success', END: 'end', FAILURE: 'failure' } as const satisfies Record<
   string,
@@ -57,10 +58,10 @@ export class ClusterFeed {
 
   setBudgets(defaultLimit: number): void {
     const budgets = [...this.state.budgets()]
-      .map(({ user }) => ({
-        user,
-        limit: budgetInForce(this.state.budget(user), defaultLimit).limit,
-        quota: null,
+      .map((row) => ({
+        user: row.user,
+        limit: budgetInForce(row, defaultLimit).limit,
+        quota: quotaOf(row.quota),
         cumulative: null,
       }))
       .sort((left, right) => (left.user < right.user ? -1 : 1));
@@ -235,6 +236,12 @@ export function dependenciesOf(job: Job): Dependency[] {
 }
 
 /** What of a queued job can change while it waits. */
+/** Null where nothing is bounded, so that who has no quota costs no pass a look. */
+function quotaOf({ tasks, gpus, cpuMillicores, memoryBytes }: QuotaView): Quota | null {
+  const quota = { tasks, cpuMillicores, memoryBytes, gpuCount: gpus };
+  return Object.values(quota).every((bound) => bound === null) ? null : quota;
+}
+
 function sameJob(left: QueuedJob, right: QueuedJob): boolean {
   return (
     left.band === right.band &&

@@ -1,5 +1,7 @@
 /** Rows as SQLite gives them, and the records made of them: the boundary where stored text becomes typed values again. */
+import { attemptUsageSchema } from '../../core/contract/usage.js';
 import { laterSpecFields, type JobSpec } from '../../core/contract/job-request.js';
+import { noQuota, quotaSchema } from '../../core/contract/budgets.js';
 import { chargedIdentity } from '../../core/budget/spend.js';
 import type { LaneItem } from '../../core/contract/queue.js';
 import type { Attempt, Job, Machine, Task, UserBudget } from '../../core/model/entities.js';
@@ -176,6 +178,8 @@ export interface AttemptRow {
   readonly warnings: string | null;
   readonly checkpoint_at_ms: number | null;
   readonly notice_at_ms: number | null;
+  /** JSON. */
+  readonly usage: string | null;
   readonly evictable_by: string | null;
 }
 
@@ -204,6 +208,7 @@ export function attemptOf(row: AttemptRow): Attempt {
     pid: row.pid,
     checkpointAtMs: row.checkpoint_at_ms,
     noticeAtMs: row.notice_at_ms,
+    ...(row.usage === null ? {} : { usage: attemptUsageSchema.parse(JSON.parse(row.usage)) }),
     evictableBy: row.evictable_by,
   };
 }
@@ -213,6 +218,7 @@ export interface BudgetRow {
   readonly budget_limit: number | null;
   readonly max_band: number;
   readonly allowed_bands: string | null;
+  readonly quota: string | null;
   readonly updated_at_ms: number;
 }
 
@@ -224,6 +230,7 @@ export function budgetOf(row: BudgetRow): UserBudget {
     limit: limit === null ? 'default' : limit === 0 ? 'unlimited' : limit,
     maxBand: bandOf(row.max_band),
     allow: row.allowed_bands === null ? [] : allowedBandsOf(row.allowed_bands),
+    quota: row.quota === null ? noQuota : quotaSchema.parse(JSON.parse(row.quota)),
     updatedAtMs: row.updated_at_ms,
   };
 }

@@ -44,22 +44,24 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
   const attemptUpdate = connection.prepare(
     'update attempt',
     `UPDATE attempts SET state = ?, started_at_ms = ?, finished_at_ms = ?, duration_ms = ?, exit_code = ?, signal = ?,
-       cause_code = ?, cause_message = ?, peak_memory_bytes = ?, pid = ?, warnings = ?, checkpoint_at_ms = ?, notice_at_ms = ?
+       cause_code = ?, cause_message = ?, peak_memory_bytes = ?, pid = ?, warnings = ?, checkpoint_at_ms = ?, notice_at_ms = ?,
+       usage = ?
      WHERE job_id = ? AND task_index = ? AND number = ? AND uid = ?`,
   );
   const attemptInsert = connection.prepare(
     'insert attempt',
     `INSERT INTO attempts(state, started_at_ms, finished_at_ms, duration_ms, exit_code, signal, cause_code, cause_message,
-       peak_memory_bytes, pid, warnings, checkpoint_at_ms, notice_at_ms, job_id, task_index, number, uid, backend_id, worker_id,
-       created_at_ms, devices, cpu_millicores, memory_bytes, ports, evictable_by)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       peak_memory_bytes, pid, warnings, checkpoint_at_ms, notice_at_ms, usage, job_id, task_index, number, uid, backend_id,
+       worker_id, created_at_ms, devices, cpu_millicores, memory_bytes, ports, evictable_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT(job_id, task_index, number) DO NOTHING`,
   );
   const budgetSet = connection.prepare(
     'set budget',
-    `INSERT INTO user_budgets(user_id, budget_limit, max_band, allowed_bands, updated_at_ms) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO user_budgets(user_id, budget_limit, max_band, allowed_bands, quota, updated_at_ms)
+     VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT(user_id) DO UPDATE SET budget_limit = excluded.budget_limit, max_band = excluded.max_band,
-       allowed_bands = excluded.allowed_bands, updated_at_ms = excluded.updated_at_ms`,
+       allowed_bands = excluded.allowed_bands, quota = excluded.quota, updated_at_ms = excluded.updated_at_ms`,
   );
   const machineSet = connection.prepare(
     'set machine',
@@ -179,6 +181,7 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
       attempt.warnings.length === 0 ? null : JSON.stringify(attempt.warnings),
       attempt.checkpointAtMs,
       attempt.noticeAtMs,
+      attempt.usage === undefined ? null : JSON.stringify(attempt.usage),
       attempt.jobId,
       index,
       attempt.number,
@@ -224,10 +227,11 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
       for (const job of changes.jobs) writeJob(job);
       for (const task of changes.tasks) writeTask(task);
       for (const attempt of changes.attempts) writeAttempt(attempt);
-      for (const { user, limit, maxBand, allow, updatedAtMs } of changes.budgets) {
+      for (const { user, limit, maxBand, allow, quota, updatedAtMs } of changes.budgets) {
         const stored = limit === 'default' ? null : limit === 'unlimited' ? 0 : limit;
         const rights = allow.length === 0 ? null : JSON.stringify(allow);
-        budgetSet.run(user, stored, bandNumber(maxBand), rights, updatedAtMs);
+        const bounds = Object.values(quota).every((bound) => bound === null) ? null : JSON.stringify(quota);
+        budgetSet.run(user, stored, bandNumber(maxBand), rights, bounds, updatedAtMs);
       }
       for (const { id, machine } of changes.machines) {
         if (machine === null) machineDelete.run(id);

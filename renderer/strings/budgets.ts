@@ -47,6 +47,9 @@ export const budgets = {
   you: 'you',
   defaultLimit: 'default',
   defaultLimitHint: 'Nothing was set: the limit follows the machines of this cluster.',
+  quota: 'Quota',
+  quotaExample: 'gpus=4,tasks=10',
+  noQuota: 'Nothing bounds what may be active at once.',
   noRights: 'No right to the upper bands, Production and System.',
   edit: (user: string): string => `Change the budget of ${user}`,
   add: 'Set for a user',
@@ -67,6 +70,8 @@ export const budgets = {
   changedLimit: (before: string, after: string): string => `Limit: ${before} becomes ${after}.`,
   changedBand: (before: Band, after: Band): string =>
     `Best band: ${bandWords[before]} becomes ${bandWords[after]}.`,
+  changedQuota: (before: string, after: string): string =>
+    `Quota: ${before === '' ? 'none' : before} becomes ${after === '' ? 'none' : after}.`,
   granted: (band: UpperBand): string =>
     `May ask for ${bandWords[band]}, which goes before ${band === 'SYSTEM' ? 'everything else' : 'all interactive and batch work'} and is never demoted.`,
   taken: (band: UpperBand): string => `May no longer ask for ${bandWords[band]}. What was submitted stays.`,

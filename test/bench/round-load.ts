@@ -1,4 +1,5 @@
 /** The scheduler bench's standing load as rows of the database, and its machines as a backend sees them. */
+import { noQuota } from '../../core/contract/budgets.js';
 import { plainGpu } from '../../core/contract/gpus.js';
 import type { JobRequest, JobSpec } from '../../core/contract/job-request.js';
 import { Draft, ModelState } from '../../core/model/draft.js';
@@ -107,6 +108,7 @@ function budgetsOf(users: number, updatedAtMs: number): UserBudget[] {
     limit: 'default',
     maxBand: 'INTERACTIVE',
     allow: ['SYSTEM', 'PRODUCTION'],
+    quota: noQuota,
     updatedAtMs,
   }));
 }

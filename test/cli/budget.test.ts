@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { BudgetView } from '../../core/contract/budgets.js';
+import { noQuota, type BudgetView } from '../../core/contract/budgets.js';
 import { refusal, RefusalError } from '../../core/contract/errors.js';
 import { runProgram } from '../../main/cli/program.js';
 import { testContext, type TestContext } from './context.js';
@@ -15,6 +15,7 @@ const ann: BudgetView = {
   limitIsDefault: true,
   maxBand: 'INTERACTIVE',
   allow: [],
+  quota: noQuota,
   spend: { gpus: 1000, memory: 24, processors: 40, total: 1064 },
   overLimit: false,
   updatedAtMs: null,
@@ -27,6 +28,7 @@ const bob: BudgetView = {
   limitIsDefault: false,
   maxBand: 'BATCH',
   allow: ['SYSTEM', 'PRODUCTION'],
+  quota: { ...noQuota, gpus: 4, tasks: 10 },
   overLimit: true,
   updatedAtMs: 1_700_000_000_000,
 };
@@ -55,10 +57,10 @@ describe('budget list', () => {
     expect(code).toBe(0);
     expect(out).toBe(
       [
-        'USER           LIMIT        SPENT  OF WHICH GPU  MAX BAND     RIGHTS',
-        'ann   4500 (default)         1064          1000  interactive  -',
-        'bob             1000  1064 (over)          1000  batch        system, production',
-        'eve        unlimited         1064          1000  interactive  -',
+        'USER           LIMIT        SPENT  OF WHICH GPU  MAX BAND     RIGHTS              QUOTA',
+        'ann   4500 (default)         1064          1000  interactive  -                   -',
+        'bob             1000  1064 (over)          1000  batch        system, production  gpus=4,tasks=10',
+        'eve        unlimited         1064          1000  interactive  -                   -',
         '',
       ].join('\n'),
     );

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Params } from '../../core/contract/api.js';
-import type { BudgetView } from '../../core/contract/budgets.js';
+import { noQuota, type BudgetView } from '../../core/contract/budgets.js';
 import { eventually } from '../harness/eventually.js';
 import { over, refusalOf, running, shell, submit } from '../harness/host-jobs.js';
 import { sharedHost } from '../harness/shared-host.js';
@@ -34,6 +34,7 @@ afterEach(async () => {
     limit: 'default',
     maxBand: 'INTERACTIVE',
     disallow: ['SYSTEM', 'PRODUCTION'],
+    quota: noQuota,
   } as const;
   await set(shared.user, { ...everything, disallow: [...everything.disallow] });
 });
@@ -49,6 +50,25 @@ describe('the folder’s owner', () => {
     expect(granted.code).toBe(0);
     const system = await irisctl('job', 'run', '--cpu', '0.1', '--priority', 'system', '--', 'true');
     expect(system.code).toBe(125);
+  });
+
+  test('bounds what a user has active at once, and what waits says so', async () => {
+    expect((await irisctl('budget', 'set', shared.user, '--quota', 'tasks=1')).code).toBe(0);
+    expect((await get(shared.user)).quota).toEqual({ ...noQuota, tasks: 1 });
+    const first = await submit(shared.client, shell('sleep 300'));
+    await running(shared.client, first);
+    const second = await submit(shared.client, shell('true'));
+    await eventually(
+      async () => (await shared.client.call('job.explain', { jobId: second })).explanation?.reasons,
+    ).toContainEqual(
+      expect.objectContaining({ kind: 'quota', parts: [{ resource: 'tasks', used: 1, asked: 1, quota: 1 }] }),
+    );
+    expect((await irisctl('budget', 'set', shared.user, '--quota', 'none')).code).toBe(0);
+    await over(shared.client, second);
+    await shared.client.call('job.stop', { requestId: randomUUID(), jobIds: [first] });
+    const refused = await irisctl('budget', 'set', shared.user, '--quota', 'tapes=2');
+    expect(refused.code).toBe(125);
+    expect(refused.err).toContain('tapes=2');
   });
 
   test('sees a user it set in the list, with what was set', async () => {
@@ -75,12 +95,15 @@ describe('the folder’s owner', () => {
     await set(user, { limit: 5 });
     await set(user, { limit: 'unlimited', allow: ['SYSTEM'] });
     const { events } = await shared.client.call('audit.list', { entity: `/${user}`, limit: 10 });
-    const first = { limit: 5, maxBand: 'INTERACTIVE', allow: [] };
+    const first = { limit: 5, maxBand: 'INTERACTIVE', allow: [], quota: noQuota };
     expect(events.map(({ actor, action, detail }) => ({ actor, action, detail }))).toEqual([
       {
         actor: shared.user,
         action: 'budget_set',
-        detail: { before: first, after: { limit: 'unlimited', maxBand: 'INTERACTIVE', allow: ['SYSTEM'] } },
+        detail: {
+          before: first,
+          after: { limit: 'unlimited', maxBand: 'INTERACTIVE', allow: ['SYSTEM'], quota: noQuota },
+        },
       },
       { actor: shared.user, action: 'budget_set', detail: { before: null, after: first } },
     ]);
@@ -106,7 +129,7 @@ describe('a submission', () => {
     expect(before.verdict).toBe('INVALID');
     expect(before.fields).toMatchObject([{ field: 'priority', value: 'production' }]);
     expect(before.message).toBe((await refusalOf(submit(shared.client, request))).message);
-    await set(shared.user, { allow: ['PRODUCTION'] });
+    await set(shared.user, { allow: ['PRODUCTION'], quota: noQuota });
     expect((await shared.client.call('job.check', { request })).fields).toEqual([]);
   });
 

@@ -1,8 +1,9 @@
 /** Budgets of a made-up lab, changed as the controller changes them. */
 import type { ParsedParams } from '../../core/contract/api.js';
-import type { BudgetView, SpendView } from '../../core/contract/budgets.js';
+import { noQuota, type BudgetView, type SpendView } from '../../core/contract/budgets.js';
 import { RefusalError, refusal, type FieldError } from '../../core/contract/errors.js';
 import { bandRank, type RequestedBand } from '../../core/contract/states.js';
+import { changedQuota } from '../../core/model/budgets.js';
 import { fakeUser } from './fake-data.js';
 
 export interface FakeBudgets {
@@ -24,6 +25,7 @@ export function fakeBudget(user: string, part: Partial<BudgetView> = {}): Budget
     limitIsDefault: true,
     maxBand: 'INTERACTIVE',
     allow: [],
+    quota: noQuota,
     spend: spendOf(0, 0, 0),
     overLimit: false,
     updatedAtMs: null,
@@ -64,6 +66,7 @@ export function setFakeBudget(budgets: FakeBudgets, params: ParsedParams<'budget
     limit,
     limitIsDefault: change.limit === undefined ? before.limitIsDefault : change.limit === 'default',
     maxBand: change.maxBand ?? before.maxBand,
+    quota: changedQuota(before.quota, change.quota ?? {}),
     allow: [...new Set([...before.allow, ...change.allow])].filter((band) => !change.disallow.includes(band)),
     updatedAtMs: 1_790_000_100_000,
   });

@@ -1,6 +1,7 @@
 /** Budgets of users on a real database. */
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { noQuota } from '../../core/contract/budgets.js';
 import type { AuditEntry, UserBudget } from '../../core/model/entities.js';
 import type { Store } from '../../main/store/types.js';
 import { changes, makeFolder, openTestStore, startMs, type Folder } from './builders.js';
@@ -22,6 +23,7 @@ const row = (part: Partial<UserBudget>): UserBudget => ({
   limit: 700,
   maxBand: 'INTERACTIVE',
   allow: [],
+  quota: noQuota,
   updatedAtMs: startMs,
   ...part,
 });
@@ -43,6 +45,8 @@ it.each<Partial<UserBudget>>([
   { maxBand: 'BATCH' },
   { maxBand: 'SYSTEM' },
   { allow: ['SYSTEM', 'PRODUCTION'] },
+  { quota: { tasks: 10, gpus: 4, cpuMillicores: 1500, memoryBytes: 64_000_000_000 } },
+  { quota: { ...noQuota, gpus: 0 } },
   { user: 'Zoë von Ä', updatedAtMs: startMs + 5 },
 ])('come back as they were written: %j', (part) => {
   store.commit(changes({ budgets: [row(part)] }));

@@ -11,6 +11,7 @@ import {
 } from '../../../core/contract/budgets.js';
 import { RefusalError, refusal } from '../../../core/contract/errors.js';
 import { fieldErrors } from '../../../core/contract/job-request.js';
+import { quotaToText, textToQuota } from '../../../core/contract/quota-text.js';
 import { bands, bandSchema, type Band } from '../../../core/contract/states.js';
 import type { Context } from '../context.js';
 import { exitCodes } from '../exit-codes.js';
@@ -21,6 +22,7 @@ interface BudgetOptions {
   readonly maxBand?: string;
   readonly allow?: readonly string[];
   readonly disallow?: readonly string[];
+  readonly quota?: string;
 }
 
 type Act = (work: () => Promise<number>) => () => Promise<void>;
@@ -36,6 +38,10 @@ export function addBudgetCommands(parent: Command, context: Context, act: Act): 
     .option('--max-band <BAND>', 'best band that may be asked for: interactive or batch')
     .option('--allow <BANDS>', 'grant the right to production or system, with commas or repeated', collect)
     .option('--disallow <BANDS>', 'take the right away', collect)
+    .option(
+      '--quota <BOUNDS>',
+      'most that may be active at once: gpus=4,cores=16,memory=64GB,tasks=10, or none',
+    )
     .action((user: string, options: BudgetOptions) => act(() => setCommand(context, user, options))());
   budget
     .command('get <USER>')
@@ -93,6 +99,7 @@ function budgetTable(budgets: readonly BudgetView[]): string {
       { title: 'OF WHICH GPU', align: 'right' },
       { title: 'MAX BAND' },
       { title: 'RIGHTS' },
+      { title: 'QUOTA' },
     ],
     budgets.map((budget) => [
       budget.user,
@@ -101,6 +108,7 @@ function budgetTable(budgets: readonly BudgetView[]): string {
       String(budget.spend.gpus),
       budget.maxBand.toLowerCase(),
       budget.allow.length === 0 ? '-' : budget.allow.join(', ').toLowerCase(),
+      quotaToText(budget.quota) || '-',
     ]),
   );
 }
@@ -111,6 +119,11 @@ function changeOf(options: BudgetOptions): Change {
     disallow: upperBandsOf('--disallow', options.disallow),
   };
   if (options.maxBand !== undefined) change.maxBand = bandOf('--max-band', options.maxBand);
+  if (options.quota !== undefined) {
+    const quota = textToQuota(options.quota);
+    if (!quota.ok) throw new RefusalError(quota.refusal);
+    change.quota = quota.value;
+  }
   if (options.limit === undefined) return change;
   // In the original's words 0 is no limit.
   const text = options.limit.trim().toLowerCase();

@@ -4,6 +4,16 @@ import { attemptWarnings } from './002-attempt-warnings.js';
 import { userBudgets } from './003-user-budgets.js';
 import { scheduling } from './004-scheduling.js';
 import { machines } from './005-machines.js';
+import { userQuotas } from './006-user-quotas.js';
+import { attemptUsage } from './007-attempt-usage.js';
 import type { Migration } from './migration.js';
 
-export const migrations: readonly Migration[] = [initial, attemptWarnings, userBudgets, scheduling, machines];
+export const migrations: readonly Migration[] = [
+  initial,
+  attemptWarnings,
+  userBudgets,
+  scheduling,
+  machines,
+  userQuotas,
+  attemptUsage,
+];

@@ -2,11 +2,13 @@
 import {
   budgetChangeSchema,
   budgetLimitSchema,
+  noQuota,
   upperBands,
   type BudgetView,
   type UpperBand,
 } from '../../../core/contract/budgets.js';
 import type { Params } from '../../../core/contract/api.js';
+import { quotaToText, textToQuota } from '../../../core/contract/quota-text.js';
 import type { Band } from '../../../core/contract/states.js';
 import { budgets as words, limitWord } from '../../strings/budgets.js';
 
@@ -18,12 +20,14 @@ export interface BudgetDraft {
   readonly number: string;
   readonly maxBand: Band;
   readonly allow: readonly UpperBand[];
+  /** As people write it; empty for none. */
+  readonly quota: string;
 }
 
 export type BudgetChange = Params<'budget.set'>['change'];
 
 export interface BudgetEdit {
-  readonly errors: { readonly user?: string; readonly limit?: string };
+  readonly errors: { readonly user?: string; readonly limit?: string; readonly quota?: string };
   readonly change: BudgetChange;
   /** One a difference, as it is asked before saving; empty when nothing differs. */
   readonly sentences: readonly string[];
@@ -36,6 +40,7 @@ export const newDraft: BudgetDraft = {
   number: '',
   maxBand: 'INTERACTIVE',
   allow: [],
+  quota: '',
 };
 
 export function draftOf(row: BudgetView): BudgetDraft {
@@ -46,6 +51,7 @@ export function draftOf(row: BudgetView): BudgetDraft {
     number: kind === 'number' ? String(row.limit) : '',
     maxBand: row.maxBand,
     allow: row.allow,
+    quota: quotaToText(row.quota),
   };
 }
 
@@ -57,6 +63,15 @@ function limitOf(draft: BudgetDraft): { value: BudgetChange['limit']; error?: st
   if (parsed.success) return { value: parsed.data };
   const expected = budgetChangeSchema.shape.limit.safeParse(0.5).error?.issues[0]?.message ?? 'a number';
   return { value: undefined, error: words.limitExpected(text, expected.replace(/, or unlimited.*/, '')) };
+}
+
+/** The field holds the whole quota: what is not named in it is not bounded. */
+function quotaOf(draft: BudgetDraft): { value: NonNullable<BudgetChange['quota']>; error?: string } {
+  if (draft.quota.trim() === '') return { value: noQuota };
+  const read = textToQuota(draft.quota);
+  if (read.ok) return { value: { ...noQuota, ...read.value } };
+  const wrong = read.refusal.fields[0];
+  return { value: noQuota, error: words.limitExpected(wrong?.value ?? '', wrong?.expected ?? '') };
 }
 
 const shownLimit = (limit: BudgetChange['limit'], fallback: string): string =>
@@ -79,11 +94,17 @@ export function editOf(before: BudgetDraft, draft: BudgetDraft): BudgetEdit {
     change.maxBand = draft.maxBand;
     sentences.push(words.changedBand(before.maxBand, draft.maxBand));
   }
+  const quota = quotaOf(draft);
+  if (quota.error === undefined && draft.quota.trim() !== before.quota) {
+    change.quota = quota.value;
+    sentences.push(words.changedQuota(before.quota, draft.quota.trim()));
+  }
   sentences.push(...(change.allow ?? []).map(words.granted), ...(change.disallow ?? []).map(words.taken));
   return {
     errors: {
       ...(draft.user.trim() === '' ? { user: words.needsUser } : {}),
       ...(limit.error === undefined ? {} : { limit: limit.error }),
+      ...(quota.error === undefined ? {} : { quota: quota.error }),
     },
     change,
     sentences,

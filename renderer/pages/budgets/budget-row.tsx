@@ -1,6 +1,7 @@
 /** One user's budget: what was set and what is used now. */
 import { ActionIcon } from '@mantine/core';
 import type { BudgetView } from '../../../core/contract/budgets.js';
+import { quotaToText } from '../../../core/contract/quota-text.js';
 import { Icon } from '../../components/icon.js';
 import { Meter } from '../../components/meter.js';
 import { Dash } from '../../components/values.js';
@@ -18,6 +19,7 @@ export interface BudgetRowProps {
 
 export function BudgetRow({ row, isMe, onEdit }: BudgetRowProps) {
   const used = words.used(row.spend.total, row.limit);
+  const quota = quotaToText(row.quota);
   return (
     <tr>
       <th scope="row">
@@ -63,6 +65,7 @@ export function BudgetRow({ row, isMe, onEdit }: BudgetRowProps) {
           row.allow.map((band) => words.right(band)).join(', ')
         )}
       </td>
+      <td>{quota === '' ? <Dash reason={words.noQuota} /> : quota.replaceAll(',', ', ')}</td>
       <td className={styles['action']}>
         {onEdit === undefined ? null : (
           <ActionIcon aria-label={words.edit(row.user)} title={words.edit(row.user)} onClick={onEdit}>

@@ -38,6 +38,7 @@ describe('Budgets page', () => {
       '2,164',
       'Interactive',
       '–No right to the upper bands, Production and System.',
+      '–Nothing bounds what may be active at once.',
       '',
     ]);
     expect(textsOf(await rowOf('bert')).slice(0, 3)).toEqual(['1,000', '1,230', 'Batch']);
@@ -128,6 +129,26 @@ describe('Budgets page', () => {
       ]);
     });
     expect(host.callsOf('budget.set')).toMatchObject([{ user: 'dora', change: { allow: ['SYSTEM'] } }]);
+  });
+
+  it('bounds what may be active at once, and takes the bounds away', async () => {
+    const { host } = renderInWindow(<BudgetsPage />);
+    await edit('clara');
+    const field = () => screen.findByRole('textbox', { name: 'Quota' });
+    fireEvent.change(await field(), { target: { value: 'gpus=two' } });
+    fireEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await screen.findByText(/^gpus=two: expected bounds such as gpus=4/);
+    fireEvent.change(await field(), { target: { value: 'gpus=2, tasks=10' } });
+    fireEvent.click(screen.getByRole('button', { name: 'Save' }));
+    expect((await screen.findByRole('dialog')).textContent).toContain(
+      'Quota: none becomes gpus=2, tasks=10.',
+    );
+    await confirmed();
+    await waitFor(() => {
+      expect(host.callsOf('budget.set')).toMatchObject([
+        { user: 'clara', change: { quota: { gpus: 2, tasks: 10, cpuMillicores: null, memoryBytes: null } } },
+      ]);
+    });
   });
 
   it('tells a refusal in the row and keeps what was typed', async () => {

@@ -77,13 +77,14 @@ function Table({ state, editing, onEdit }: TableProps) {
           <th scope="col">{words.usedNow}</th>
           <th scope="col">{words.maxBand}</th>
           <th scope="col">{words.rights}</th>
+          <th scope="col">{words.quota}</th>
           <td className={styles['action']} />
         </tr>
       </thead>
       <tbody>
         {state.kind === 'loading' ? (
           <tr>
-            <td colSpan={6}>
+            <td colSpan={7}>
               <LoadingNote />
               <Skeleton width="60%" />
             </td>

@@ -163,6 +163,17 @@ export function EditRow({ before, isNew, onDone }: EditRowProps) {
             ))}
           </span>
         </td>
+        <td>
+          <TextInput
+            aria-label={words.quota}
+            placeholder={words.quotaExample}
+            error={errors.quota}
+            value={draft.quota}
+            onChange={(event) => {
+              change({ quota: event.currentTarget.value });
+            }}
+          />
+        </td>
         <td className={styles['action']}>
           <Button variant="default" onClick={onDone}>
             {common.cancel}
@@ -174,7 +185,7 @@ export function EditRow({ before, isNew, onDone }: EditRowProps) {
       </tr>
       {refused === null ? null : (
         <tr>
-          <td colSpan={6} className={styles['refused']} role="alert">
+          <td colSpan={7} className={styles['refused']} role="alert">
             {words.refused(refused)}
           </td>
         </tr>
