@@ -33,7 +33,7 @@ describe('a quota as text', () => {
 
   test('reads back what it writes', () => {
     const quota = { tasks: 10, gpus: 4, cpuMillicores: 1500, memoryBytes: 64_000_000_000 };
-    expect(quotaToText(quota)).toBe('gpus=4,cores=1.5,memory=64GB,tasks=10');
+    expect(quotaToText(quota)).toBe('gpus=4,cores=1.5,memory=64G,tasks=10');
     expect(textToQuota(quotaToText(quota))).toEqual({ ok: true, value: quota });
     expect(quotaToText(noQuota)).toBe('');
   });
