@@ -1,6 +1,7 @@
 /** What the window and irisctl are shown: plain records derived from the controller's state. Times are epoch milliseconds (UTC). */
 import { z } from 'zod';
 import { machineViewSchema } from './machines.js';
+import { attemptUsageSchema } from './usage.js';
 import { attemptStateSchema, bandSchema, jobStateSchema, taskStateSchema } from './states.js';
 
 const timeMs = z.number().int();
@@ -134,6 +135,8 @@ export const attemptViewSchema = z.strictObject({
   pid: z.number().int().nullable(),
   /** Last checkpoint it told of. */
   checkpointAtMs: optionalTimeMs,
+  /** What it used; absent: not measured. */
+  usage: attemptUsageSchema.optional(),
   /** When it was told to leave for better work. */
   noticeAtMs: optionalTimeMs,
 });

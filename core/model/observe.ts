@@ -1,5 +1,6 @@
 /** What backends report about attempts, applied to the rows. Reports may come late, twice, out of order or about what is over. */
 import { isActiveTaskState, type AttemptState } from '../contract/states.js';
+import type { AttemptUsage } from '../contract/usage.js';
 import type { Cause } from '../contract/views.js';
 import { auditAttempt, endAttempt, isTerminalAttempt, type EndState } from './attempt-end.js';
 import type { Draft } from './draft.js';
@@ -23,6 +24,8 @@ export interface Observation {
   readonly pid: number | null;
   /** When it last told of a checkpoint; absent or null: nothing known. */
   readonly checkpointAtMs?: number | null | undefined;
+  /** Absent: nothing new measured. */
+  readonly usage?: AttemptUsage | undefined;
 }
 
 /**
@@ -99,7 +102,8 @@ function progress(
   const startedAtMs = attempt.startedAtMs ?? observation.startedAtMs ?? nowMs;
   const pid = observation.pid ?? attempt.pid;
   if (attempt.startedAtMs === null) auditStart(draft, attempt, nowMs);
-  const warned = withCheckpoint(addWarnings(draft, attempt, observation.warnings, nowMs), observation);
+  const noticed = withCheckpoint(addWarnings(draft, attempt, observation.warnings, nowMs), observation);
+  const warned = withUsage(noticed, observation);
   if (
     state === attempt.state &&
     startedAtMs === attempt.startedAtMs &&
@@ -139,6 +143,13 @@ function withCheckpoint(attempt: Attempt, { checkpointAtMs }: Observation): Atte
     : { ...attempt, checkpointAtMs };
 }
 
+/** The same attempt when nothing new was measured. */
+function withUsage(attempt: Attempt, { usage }: Observation): Attempt {
+  return usage === undefined || JSON.stringify(usage) === JSON.stringify(attempt.usage)
+    ? attempt
+    : { ...attempt, usage };
+}
+
 /** Also of an attempt whose first report is its end: a short command is over before its start was told. */
 function auditStart(draft: Draft, attempt: Attempt, nowMs: number): void {
   auditAttempt(draft, attempt, 'attempt_started', nowMs);
@@ -159,7 +170,7 @@ function merge(attempt: Attempt, observation: Observation): Attempt {
   const exitCode =
     attempt.exitCode ?? observation.exitCode ?? (signal === null ? null : exitCodeOfSignal(signal));
   return {
-    ...withCheckpoint(attempt, observation),
+    ...withUsage(withCheckpoint(attempt, observation), observation),
     startedAtMs: attempt.startedAtMs ?? observation.startedAtMs,
     durationMs: attempt.durationMs ?? observation.durationMs,
     exitCode,

@@ -156,6 +156,7 @@ export function toAttemptView(attempt: Attempt): AttemptView {
     peakMemoryBytes: attempt.peakMemoryBytes,
     pid: attempt.pid,
     checkpointAtMs: attempt.checkpointAtMs,
+    ...(attempt.usage === undefined ? {} : { usage: attempt.usage }),
     noticeAtMs: attempt.noticeAtMs,
   };
 }

@@ -13,6 +13,7 @@ import type {
   ImagePull,
   ImageView,
 } from '../../core/contract/machines.js';
+import type { AttemptUsage } from '../../core/contract/usage.js';
 import type { Cause } from '../../core/contract/views.js';
 
 export interface BackendDescription {
@@ -117,6 +118,8 @@ export interface AttemptObservation {
   readonly pid: number | null;
   /** When it last touched its IRIS_CHECKPOINT_FILE; absent or null: not that the backend knows. */
   readonly checkpointAtMs?: number | null | undefined;
+  /** Up to now, or in all; absent: not measured. */
+  readonly usage?: AttemptUsage | undefined;
 }
 
 export interface BackendListener {

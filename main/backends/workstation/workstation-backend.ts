@@ -33,6 +33,7 @@ import { launchersHere, writeSupervisor } from './process/launchers-here.js';
 import { LogStorageWatch } from './process/log-storage.js';
 import { ProcessRuntime } from './process/process-runtime.js';
 import { loginEnvironment } from './process/task-environment.js';
+import { UsageWatch } from './usage-watch.js';
 import { WorkerWatch } from './worker-watch.js';
 
 export interface WorkstationOptions {
@@ -58,6 +59,8 @@ export interface WorkstationOptions {
   /** Where the controllers of all logins tell each other what they hold; none: nobody is told. */
   readonly claimsFolder?: string | null;
   readonly gpuIdleAfterMs?: number;
+  readonly usageSampleMs?: number;
+  readonly usageTellMs?: number;
   readonly memorySampleMs?: number;
   readonly storageSampleMs?: number;
   readonly checkpointSampleMs?: number;
@@ -88,6 +91,7 @@ class WorkstationBackend implements Backend {
   private readonly leftovers: DeviceLeftovers;
   private readonly devices: DeviceWatch;
   private readonly claims: ClaimGate;
+  private readonly usage: UsageWatch;
   private readonly workers: WorkerWatch;
   private listener: BackendListener | null = null;
   /** Reports before `start` wait for the listener. */
@@ -102,7 +106,10 @@ class WorkstationBackend implements Backend {
     },
     onRunning: (entry: AttemptEntry): void => this.runs(entry),
     onNotice: (entry: AttemptEntry, notice: StopNotice): void => this.noticed(entry, notice),
-    onConclude: (entry: AttemptEntry): void => this.checkpoints.lastLook(entry),
+    onConclude: (entry: AttemptEntry): void => {
+      this.checkpoints.lastLook(entry);
+      this.usage.conclude(entry);
+    },
     onEnded: (uid: string): void => this.ended(uid),
   };
 
@@ -146,6 +153,12 @@ class WorkstationBackend implements Backend {
       lose: (entry, reason) => this.runtime.ending.endByDevice(entry, reason),
       idleAfterMs: options.gpuIdleAfterMs,
     });
+    this.usage = new UsageWatch({
+      monotonicMs: options.monotonicMs,
+      tell: (entry) => this.reporterOf(entry).progress(observationOf(entry, 'RUNNING')),
+      everyMs: options.usageSampleMs,
+      tellEveryMs: options.usageTellMs,
+    });
     this.claims = new ClaimGate({
       folder: options.claimsFolder ?? null,
       attemptsFolder: options.attemptsFolder,
@@ -162,7 +175,10 @@ class WorkstationBackend implements Backend {
       nowMs: options.nowMs,
       gpuReader: options.gpuReader,
       attemptOf: ownAttemptOf,
-      onReading: ({ gpus, lost }) => this.devices.look(gpus, lost ?? new Set()),
+      onReading: ({ gpus, lost }) => {
+        this.devices.look(gpus, lost ?? new Set());
+        this.usage.look(gpus);
+      },
       onWorkers: (workers) => this.listener?.workers(this.withDocker(workers)),
     });
     this.runtime = new ProcessRuntime({
@@ -266,6 +282,7 @@ class WorkstationBackend implements Backend {
   async close(): Promise<void> {
     this.listener = null;
     this.claims.close();
+    this.usage.close();
     for (const timer of this.young.values()) clearTimeout(timer);
     this.workers.close();
     this.growth.close();
@@ -287,6 +304,7 @@ class WorkstationBackend implements Backend {
       this.follow(entry);
       this.checkpoints.add(entry);
       this.claims.livesOn(entry);
+      this.usage.add(entry);
       if (this.docker.entry(entry.uid) === undefined) void this.runtime.giveWeight(entry);
     };
     this.young.set(entry.uid, setTimeout(livesOn, livesOnAfterMs).unref());
@@ -317,6 +335,7 @@ class WorkstationBackend implements Backend {
     this.leftovers.forget(uid);
     this.devices.remove(uid);
     this.claims.ended(uid);
+    this.usage.remove(uid);
     this.workers.hold(this.devices.count);
   }
 

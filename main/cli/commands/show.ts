@@ -8,6 +8,7 @@ import type { Context } from '../context.js';
 import { exitCodes, signalExitCode } from '../exit-codes.js';
 import { isoTime, printable, table } from '../format.js';
 import { getJob } from '../targets.js';
+import { usageText } from '../usage-text.js';
 
 const pageSize = 500;
 
@@ -100,6 +101,7 @@ function taskTable(tasks: readonly TaskView[]): string {
       [
         ...(attempt.cause === null ? [] : [attempt.cause.message]),
         ...attempt.warnings.map((warning) => `Warning: ${warning.message}`),
+        ...(attempt.usage === undefined ? [] : [usageText(attempt.usage, attempt.devices)]),
       ].join(' '),
     ]);
   });

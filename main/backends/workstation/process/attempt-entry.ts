@@ -1,4 +1,5 @@
 /** What the runtime keeps of one attempt while the controller asks about it. */
+import type { AttemptUsage } from '../../../../core/contract/usage.js';
 import type { Cause } from '../../../../core/contract/views.js';
 import type {
   AttemptLaunch,
@@ -56,6 +57,8 @@ export interface AttemptEntry {
   deviceFault: { readonly reason: string; readonly ended: boolean } | null;
   peakMemoryBytes: number | null;
   checkpointAtMs: number | null;
+  /** As told last; null: not measured. */
+  usage: AttemptUsage | null;
   /** Kept by code; every observation carries them all. */
   readonly warnings: Map<Cause['code'], Cause>;
   last: AttemptObservation | null;
@@ -80,6 +83,7 @@ export function newEntry(uid: string, folder: string, launch: AttemptLaunch | nu
     deviceFault: null,
     peakMemoryBytes: null,
     checkpointAtMs: null,
+    usage: null,
     warnings: new Map(),
     last: null,
     reportedAtMs: 0,
@@ -105,6 +109,7 @@ export function observationOf(
     peakMemoryBytes: entry.peakMemoryBytes,
     pid: entry.supervisor?.pid ?? null,
     checkpointAtMs: entry.checkpointAtMs,
+    ...(entry.usage === null ? {} : { usage: entry.usage }),
     ...more,
   };
 }

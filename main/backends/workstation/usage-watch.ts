@@ -1,0 +1,158 @@
+/**
+ * Measures what attempts use: processor time and memory by looks at the processes of their sessions, cards by what is read of them
+ * anyway. Told with the attempt's end and at most once a minute, so that it is written as seldom; attempts that are over within a
+ * second are not measured and cost nothing.
+ */
+import type { GpuView } from '../../../core/contract/gpus.js';
+import type { AttemptUsage } from '../../../core/contract/usage.js';
+import type { AttemptEntry } from './process/attempt-entry.js';
+import { usageOfSessions } from './process-usage.js';
+
+export interface UsageWatchOptions {
+  readonly monotonicMs: () => number;
+  /** A minute has passed: what was measured is told. */
+  readonly tell: (entry: AttemptEntry) => void;
+  readonly everyMs?: number | undefined;
+  readonly tellEveryMs?: number | undefined;
+}
+
+const defaultEveryMs = 10_000;
+const defaultTellEveryMs = 60_000;
+/** What a card drew while nobody looked for longer is not guessed. */
+const longestGapMs = 65_000;
+
+interface Measured {
+  readonly entry: AttemptEntry;
+  toldAtMs: number;
+  cpuSeconds: number | null;
+  memoryBytes: number | null;
+  percentMs: number;
+  percentForMs: number;
+  gpuMemoryBytes: number | null;
+  energyJoules: number | null;
+  lookedAtMs: number | null;
+  readonly devicesUsed: Set<string>;
+}
+
+export class UsageWatch {
+  private readonly measured = new Map<string, Measured>();
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(private readonly options: UsageWatchOptions) {}
+
+  add(entry: AttemptEntry): void {
+    if (this.measured.has(entry.uid)) return;
+    this.measured.set(entry.uid, {
+      entry,
+      toldAtMs: this.options.monotonicMs(),
+      cpuSeconds: null,
+      memoryBytes: null,
+      percentMs: 0,
+      percentForMs: 0,
+      gpuMemoryBytes: null,
+      energyJoules: null,
+      lookedAtMs: null,
+      devicesUsed: new Set(),
+    });
+    this.timer ??= setInterval(() => this.sample(), this.options.everyMs ?? defaultEveryMs).unref();
+    this.sample();
+  }
+
+  /** After each reading of the cards. */
+  look(gpus: readonly GpuView[]): void {
+    const nowMs = this.options.monotonicMs();
+    for (const each of this.measured.values()) {
+      const { entry } = each;
+      for (const { uuid, processes } of gpus)
+        if (processes.some(({ computes, attemptUid }) => computes && attemptUid === entry.uid))
+          each.devicesUsed.add(uuid);
+      const held = gpus.filter(({ uuid }) => entry.launch?.devices.includes(uuid));
+      if (held.length > 0) this.lookAt(each, held, nowMs);
+    }
+  }
+
+  /** Its last observation is made: what is known goes with it. */
+  conclude(entry: AttemptEntry): void {
+    const known = this.measured.get(entry.uid);
+    if (known !== undefined) entry.usage = usageOf(known);
+  }
+
+  remove(uid: string): void {
+    this.measured.delete(uid);
+    if (this.measured.size === 0) this.close();
+  }
+
+  close(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = null;
+  }
+
+  private lookAt(each: Measured, held: readonly GpuView[], nowMs: number): void {
+    const sinceMs = each.lookedAtMs === null ? 0 : nowMs - each.lookedAtMs;
+    each.lookedAtMs = nowMs;
+    const forMs = sinceMs > longestGapMs ? 0 : sinceMs;
+    const percents = known(held, 'utilizationPercent');
+    if (percents.length > 0) {
+      each.percentMs += (sum(percents) / percents.length) * forMs;
+      each.percentForMs += forMs;
+    }
+    const watts = known(held, 'powerWatts');
+    if (watts.length > 0) each.energyJoules = (each.energyJoules ?? 0) + (sum(watts) * forMs) / 1000;
+    const memory = known(held, 'memoryUsedBytes');
+    if (memory.length > 0) each.gpuMemoryBytes = Math.max(each.gpuMemoryBytes ?? 0, sum(memory));
+  }
+
+  private sample(): void {
+    const sessions = new Map<number, Measured>();
+    for (const each of this.measured.values()) {
+      const { supervisor, phase } = each.entry;
+      if (supervisor !== null && phase !== 'ended') sessions.set(supervisor.pid, each);
+    }
+    const usages = usageOfSessions(new Set(sessions.keys()));
+    for (const [session, each] of sessions) {
+      const usage = usages.get(session);
+      if (usage === undefined) continue;
+      // A process that leaves without being waited for takes its time along.
+      each.cpuSeconds = Math.max(each.cpuSeconds ?? 0, usage.cpuSeconds);
+      each.memoryBytes = usage.memoryBytes;
+      const { entry } = each;
+      // Where there is a limit it is measured better.
+      if (entry.launch?.spec.memoryIsLimit !== true)
+        entry.peakMemoryBytes = Math.max(entry.peakMemoryBytes ?? 0, usage.memoryBytes);
+    }
+    this.tellDue();
+  }
+
+  private tellDue(): void {
+    const nowMs = this.options.monotonicMs();
+    for (const each of this.measured.values()) {
+      if (each.entry.phase !== 'running') continue;
+      if (nowMs - each.toldAtMs < (this.options.tellEveryMs ?? defaultTellEveryMs)) continue;
+      each.toldAtMs = nowMs;
+      each.entry.usage = usageOf(each);
+      this.options.tell(each.entry);
+    }
+  }
+}
+
+function usageOf(each: Measured): AttemptUsage {
+  return {
+    cpuSeconds: each.cpuSeconds,
+    memoryBytes: each.memoryBytes,
+    gpuPercent: each.percentForMs === 0 ? null : Math.round((each.percentMs / each.percentForMs) * 10) / 10,
+    gpuMemoryBytes: each.gpuMemoryBytes,
+    energyJoules: each.energyJoules === null ? null : Math.round(each.energyJoules),
+    devicesUsed: [...each.devicesUsed].sort(),
+  };
+}
+
+function known(
+  gpus: readonly GpuView[],
+  name: 'utilizationPercent' | 'powerWatts' | 'memoryUsedBytes',
+): number[] {
+  return gpus.flatMap((gpu) => gpu[name] ?? []);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
+}
