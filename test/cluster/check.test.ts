@@ -139,7 +139,10 @@ describeLab('a look at a machine', () => {
     fleet.machines.add({ id: 'wrong', address: 'ssh://ws-two', identity: '0'.repeat(32) });
     const worker = (id: string) => fleet.backend.observe().find((one) => one.id === id);
     await probe.until(
-      () => worker('two')?.state === 'HEALTHY' && worker('wrong')?.contact?.state === 'UNREACHABLE',
+      () =>
+        worker('two')?.state === 'HEALTHY' &&
+        worker('two')?.docker?.state === 'ABSENT' &&
+        worker('wrong')?.contact?.state === 'UNREACHABLE',
     );
     expect(worker('wrong')?.contact?.message).toContain('is another machine');
     expect(worker('two')).toMatchObject({ address: 'ssh://ws-two', docker: { state: 'ABSENT' } });

@@ -2,23 +2,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { describeLab, labMachines, type LabMachines, type LabProbe } from '../harness/lab.js';
+import { describeLab, labMachines, quickLimits, type LabMachines, type LabProbe } from '../harness/lab.js';
 import { launchOf } from '../harness/backend-probe.js';
 import { eventually } from '../harness/process-backend.js';
 import type { LabHost } from '../../scripts/lib/lab-hosts.mjs';
 import type { SshMachineOptions } from '../../main/backends/workstation/ssh/ssh-machine.js';
 
-/** Quick enough to wait for; the proportions are the usual ones. */
-const quick: Partial<SshMachineOptions> = {
-  connectTimeoutMs: 1000,
-  pingEveryMs: 200,
-  silentAfterMs: 1000,
-  limits: { lossAfterMs: 3000, lossFailures: 3, firstRetryMs: 200, longestRetryMs: 500 },
-};
 /** Never lost, however long it takes. */
 const patient: Partial<SshMachineOptions> = {
-  ...quick,
-  limits: { ...quick.limits, lossAfterMs: 600_000 },
+  ...quickLimits,
+  limits: { ...quickLimits.limits, lossAfterMs: 600_000 },
 };
 
 let machines: LabMachines;
@@ -96,7 +89,7 @@ describeLab('a workstation by SSH', () => {
   });
 
   test('cut off for too long it is lost, and its stale copy is stopped before it takes anything new', async () => {
-    const probe = await machines.open(host, quick);
+    const probe = await machines.open(host, quickLimits);
     const launch = await running(probe, 'exec sleep 300');
     host.cut();
     expect(await probe.over(launch.uid)).toMatchObject({
@@ -132,7 +125,7 @@ describeLab('a workstation by SSH', () => {
   });
 
   test('a connection of which only one half works is noticed, and what arrives by it late starts nothing twice', async () => {
-    const probe = await machines.open(host, quick);
+    const probe = await machines.open(host, quickLimits);
     host.mute();
     // It arrives there, though nobody here can know.
     const launch = counted('exec sleep 300');
@@ -231,7 +224,7 @@ describeLab('a workstation by SSH', () => {
     await host.powerOff();
     host.cut();
     const before = machines.warnings.length;
-    const probe = await machines.open(host, { ...quick, wait: false });
+    const probe = await machines.open(host, { ...quickLimits, wait: false });
     probe.reconcile();
     await probe.until(() => probe.contact() === 'OFF');
     await probe.until(() => probe.state_() === 'DEAD');

@@ -17,6 +17,14 @@ const obstacle = labObstacle();
 /** Needs a lab: skipped by name where there can be none, which under CI is a failure. */
 export const describeLab = obstacle === null || process.env['CI'] === 'true' ? describe : describe.skip;
 
+/** Quick enough to wait for; the proportions are the usual ones. */
+export const quickLimits: Partial<SshMachineOptions> = {
+  connectTimeoutMs: 1000,
+  pingEveryMs: 200,
+  silentAfterMs: 1000,
+  limits: { lossAfterMs: 3000, lossFailures: 3, firstRetryMs: 200, longestRetryMs: 500 },
+};
+
 export interface LabMachines {
   readonly lab: Lab;
   readonly warnings: string[];

@@ -114,7 +114,13 @@ function lossOf(view: ContainerView, seen: Watched, finishedAtMs: number): Cause
       message: `Its container was stopped from outside (${how} by docker stop, docker kill or the end of the Docker Engine), not by Iris.`,
     };
   }
-  if (code !== 0 && seen.lostAtMs !== null && finishedAtMs >= seen.lostAtMs - shutdownMs) {
+  const byForce = code === null || code === 137 || code === 143;
+  if (
+    code !== 0 &&
+    (byForce || !seen.isFar) &&
+    seen.lostAtMs !== null &&
+    finishedAtMs >= seen.lostAtMs - shutdownMs
+  ) {
     return {
       code: 'CONTAINER_LOST',
       message: `The Docker Engine ended or was restarted while it ran, and its container ended with it${code === null ? '' : ` (exit code ${code})`}.`,

@@ -12,6 +12,8 @@ export interface ContainerHubOptions {
   readonly owner: string;
   readonly onFault: (error: unknown) => void;
   readonly nowMs: () => number;
+  /** It is on another machine: silence may be that of the way to it. */
+  readonly isFar: boolean;
 }
 
 /** What was noticed of a container while it was waited for. */
@@ -22,6 +24,8 @@ export interface Watched {
   readonly signals: { readonly signal: number; readonly atMs: number }[];
   /** The Engine did not answer for a time while it ran: since when. */
   lostAtMs: number | null;
+  /** Not answering says little of the Engine itself. */
+  readonly isFar: boolean;
 }
 
 interface Waiter extends Watched {
@@ -46,7 +50,14 @@ export class ContainerHub {
     const over = new Promise<void>((resolve) => {
       done = resolve;
     });
-    const seen: Waiter = { id, outOfMemory: false, signals: [], lostAtMs: null, done };
+    const seen: Waiter = {
+      id,
+      outOfMemory: false,
+      signals: [],
+      lostAtMs: null,
+      isFar: this.options.isFar,
+      done,
+    };
     this.waiters.set(id, seen);
     this.connecting ??= this.keepConnected();
     this.timer ??= setInterval(() => this.list(), listEveryMs).unref();

@@ -73,6 +73,7 @@ export class DockerRuntime {
       engine: this.engine,
       owner,
       nowMs,
+      isFar: options.files !== undefined,
       onFault: (error) =>
         log.warn("The Docker Engine's events are asked for again", { error: messageOf(error) }),
     });

@@ -12,6 +12,8 @@
 #   keep UID, stop UID SIGNAL GRACE-MS NOTICE, drop UID, watch UID 0|1
 #   strays UID...     stops every other attempt of the folder that lives -> strays-gone COUNT
 #   read ID UID FILE OFFSET MAX                      -> range ID SIZE DATA
+#   real ID PATH -> real ID PATH-WITHOUT-LINKS
+#   prepare ID UID, staged paths and hashes          -> prepared ID FOLDER WHY-NOT
 #   sample, disks, gpus, docker, ping ID             -> the same word with what was found
 # Unasked: hello, started, running, missing, fenced, unfilled, fault, gone, memory, checkpoint, size, stuck
 use strict;
@@ -574,7 +576,7 @@ sub hello {
   say_('hello', hostname => $nodename, machineId => $id, bootId => boot(), clock => ms(now()), system => "$sysname $release",
     architecture => $architecture, pretty => $pretty, cpuCount => $count, cpuModel => $model, home => $home, path => $ENV{PATH},
     memoryBytes => (slurp('/proc/meminfo') || '') =~ /^MemTotal:\s+(\d+) kB$/m ? 1024 * $1 : 0,
-    unbuffered => defined $ENV{PYTHONUNBUFFERED} ? 1 : 0, umask => sprintf('%03o', umask), processes => $linux ? 1 : 0);
+    unbuffered => defined $ENV{PYTHONUNBUFFERED} ? 1 : 0, umask => sprintf('%03o', umask), uid => $>, groups => "$)", processes => $linux ? 1 : 0);
 }
 
 # Owns the folder: a hand of an earlier connection that is not told yet that it is cut off must start nothing any more.
@@ -658,6 +660,23 @@ sub read_range {
   say_('range', $id, $size, $data);
 }
 
+sub real_path {
+  my ($id, $path) = @_;
+  my $real = -e $path ? eval { require Cwd; Cwd::realpath($path) } : undef;
+  say_('real', $id, $real);
+}
+
+# The working folder of a container, with its staged files.
+sub prepare {
+  my ($id, $uid, @staged) = @_;
+  for my $each ("$base/$uid", "$base/$uid/work") {
+    mkdir $each, 0700 or $! == POSIX::EEXIST() or return say_('prepared', $id, '', "$each could not be made: $!");
+  }
+  my ($path, $why) = stage($uid, @staged);
+  return say_('prepared', $id, '', "the staged file $path could not be written: $why") if defined $path;
+  say_('prepared', $id, "$base/$uid/work", '');
+}
+
 sub receive {
   my ($kind, @texts) = @_;
   $heard = mono();
@@ -673,6 +692,8 @@ sub receive {
   }
   elsif ($kind eq 'strays') { stop_strays(@texts) }
   elsif ($kind eq 'read') { read_range(@texts) }
+  elsif ($kind eq 'real') { real_path(@texts) }
+  elsif ($kind eq 'prepare') { prepare(@texts) }
   elsif ($kind eq 'has') { say_('lacks', grep { !-e "$base/.files/$_" } @texts) }
   elsif ($kind eq 'put') { put_file("$base/.files/$texts[0]", $texts[1]) or say_('unput', $texts[0], "$!") }
   elsif ($kind eq 'sample') { sample() }

@@ -12,6 +12,7 @@ export interface FarHello {
   readonly searchPath: string | undefined;
   readonly unbuffered: boolean;
   readonly umask: number;
+  readonly user: { readonly uid: number; readonly gid: number; readonly groups: readonly number[] };
 }
 
 export function helloOf(word: FarWord): FarHello {
@@ -35,7 +36,14 @@ export function helloOf(word: FarWord): FarHello {
     searchPath: said.get('path'),
     unbuffered: text('unbuffered') === '1',
     umask: Number.parseInt(text('umask'), 8) || 0o022,
+    user: userOf(text('uid'), text('groups')),
   };
+}
+
+/** `groups`: the one that counts first, as Perl lists them. */
+function userOf(uid: string, groups: string): FarHello['user'] {
+  const [gid = 0, ...more] = groups.split(' ').map(Number);
+  return { uid: Number(uid), gid, groups: [...new Set(more)] };
 }
 
 /** Lines of `df -Pk`; one entry a file system. */

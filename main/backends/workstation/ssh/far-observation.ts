@@ -1,6 +1,6 @@
 /** A machine reached by SSH as the controller sees it: while it is not in contact, what was known of it. */
 import type { GpuView } from '../../../../core/contract/gpus.js';
-import type { Contact } from '../../../../core/contract/machines.js';
+import type { Contact, DockerState } from '../../../../core/contract/machines.js';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
 import { infeasibleFields } from '../../../../core/scheduling/feasible.js';
 import type { WorkerObservation } from '../../backend.js';
@@ -18,6 +18,7 @@ export interface FarState {
   readonly ready: boolean;
   readonly lost: boolean;
   readonly contact: Contact;
+  readonly docker: DockerState;
   readonly clockSkewMs: number | null;
   readonly sampledAtMs: number;
 }
@@ -46,7 +47,7 @@ export function observationOf(state: FarState): WorkerObservation {
     contact: state.contact,
     clockSkewMs: state.clockSkewMs,
     bootId: facts?.bootId ?? null,
-    docker: machine.docker,
+    docker: state.docker,
   };
 }
 

@@ -41,9 +41,9 @@ export interface FarFile {
 }
 
 /** Null: one would leave the attempt's folder, which is never sent. */
-export function filesOf({ spec }: AttemptLaunch): readonly FarFile[] | null {
-  if (!spec.files.every((file) => isConfinedPath(file.path))) return null;
-  return spec.files.map((file) => {
+export function stagedFiles(files: AttemptLaunch['spec']['files']): readonly FarFile[] | null {
+  if (!files.every((file) => isConfinedPath(file.path))) return null;
+  return files.map((file) => {
     const content = Buffer.from(file.contentBase64, 'base64');
     return { path: file.path, hash: createHash('sha256').update(content).digest('hex'), content };
   });

@@ -11,7 +11,7 @@ import { newEntry, observationOf, stopOrder, type AttemptEntry } from '../proces
 import type { LinkLog } from '../process/launcher-link.js';
 import { outcomeOf, rebooted, stopCause, supervisorLost } from '../process/outcome.js';
 import { Reporter } from '../process/reporter.js';
-import { farRefusal, filesOf, startTexts, type FarFile, type FarPlace } from './far-start.js';
+import { farRefusal, stagedFiles, startTexts, type FarFile, type FarPlace } from './far-start.js';
 import type { FarText, FarWord } from './far-words.js';
 
 export interface RemoteAttemptsOptions {
@@ -184,7 +184,7 @@ export class RemoteAttempts {
   private sendStart(entry: AttemptEntry): void {
     const { launch } = entry;
     if (this.hand === null || !this.settled || launch === null || entry.stop !== null) return;
-    const files = filesOf(launch);
+    const files = stagedFiles(launch.spec.files);
     if (files === null) {
       const message = 'A staged file must have a relative path that stays inside IRIS_WORKDIR.';
       this.end(entry, 'FAILED', { code: 'STAGING_FAILED', message });

@@ -11,9 +11,11 @@ import type { Duplex } from 'node:stream';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
 import { parseMarks } from '../../../logs/growth.js';
 import type {
+  AttemptObservation,
   Backend,
   BackendListener,
   DesiredAttempt,
+  ImageControl,
   LogMark,
   LogRange,
   WorkerObservation,
@@ -22,15 +24,16 @@ import type { LinkLog } from '../process/launcher-link.js';
 import supervisorText from '../process/supervisor.sh?raw';
 import { parseSshAddress, type SshAddress } from './address.js';
 import { ContactState, usualLimits, type ContactLimits } from './contact-state.js';
-import { openDockerStream } from './docker-stream.js';
-import { openFarLink, type FarLink } from './far-link.js';
+import { FarConnection } from './far-connection.js';
+import { FarDocker, isContainer } from './far-docker.js';
+import { FarFiles } from './far-files.js';
 import { disksOf, dockerOf, FarMachine, SampleTimes, helloOf, type FarHello } from './far-machine.js';
 import { foreignIdentity, infeasibleOn, observationOf } from './far-observation.js';
 import { FarReads } from './far-reads.js';
 import type { FarWord } from './far-words.js';
-import { controllerId, forgetFacts, ownKnownHosts, recallFacts, rememberFacts } from './machine-memory.js';
+import { controllerId, forgetFacts, recallFacts, rememberFacts } from './machine-memory.js';
 import { RemoteAttempts } from './remote-attempts.js';
-import { socketFolder, userKnownHosts, type SshClient, type SshCommandOptions } from './ssh-command.js';
+import type { SshClient } from './ssh-command.js';
 import type { SshFailure } from './ssh-failure.js';
 import { supervisorName } from './supervisor-name.js';
 
@@ -72,19 +75,18 @@ class OneMachine implements SshMachine {
   private readonly contact: ContactState;
   private readonly attempts: RemoteAttempts;
   private readonly reads: FarReads;
+  private readonly files: FarFiles;
+  private readonly docker: FarDocker;
   private readonly machine = new FarMachine();
   private listener: BackendListener | null = null;
-  private link: FarLink | null = null;
   private hello: FarHello | null = null;
   private facts;
   private clockSkewMs: number | null = null;
   private lost = false;
   private closed = false;
   private looked = false;
-  private connecting = false;
-  private knownHosts: readonly string[] = [];
   private folder = '';
-  private retryTimer: NodeJS.Timeout | null = null;
+  private readonly connection: FarConnection;
   private lookTimer: NodeJS.Timeout | null = null;
   private sampledAtMs: number;
   private readonly times = new SampleTimes();
@@ -97,15 +99,37 @@ class OneMachine implements SshMachine {
     this.facts = recallFacts(options.home, options.name);
     this.sampledAtMs = nowMs();
     this.reads = new FarReads(options.name);
-    this.attempts = new RemoteAttempts({
+    this.files = new FarFiles(options.name);
+    this.connection = new FarConnection({
+      ...options,
+      address: this.address,
+      onWord: (word) => this.word(word),
+      onContact: (skewMs) => this.heard(skewMs),
+      onLost: (failure) => this.failed(failure),
+    });
+    const reports = {
       log,
       nowMs,
       monotonicMs,
+      onObservations: (batch: readonly AttemptObservation[]) => this.listener?.observations(batch),
+      onGrew: (uid: string, outSize: number, errSize: number) =>
+        this.listener?.logGrew(uid, outSize, errSize),
+    };
+    this.attempts = new RemoteAttempts({
+      ...reports,
       gpus: () => this.machine.gpus(),
       clockSkewMs: () => this.clockSkewMs ?? 0,
-      onObservations: (batch) => this.listener?.observations(batch),
-      onGrew: (uid, outSize, errSize) => this.listener?.logGrew(uid, outSize, errSize),
       onSettled: () => this.tell(),
+    });
+    this.docker = new FarDocker({
+      ...reports,
+      name: options.name,
+      home: options.home,
+      files: this.files,
+      seen: () => this.machine.docker,
+      connect: () => this.connect(),
+      isConnected: () => this.folder !== '',
+      onState: () => this.tell(),
     });
   }
 
@@ -117,20 +141,35 @@ class OneMachine implements SshMachine {
     this.listener = listener;
     this.lookTimer ??= setInterval(() => this.look(), lookEveryMs);
     this.lookTimer.unref();
-    void this.open();
+    this.connection.now();
     return Promise.resolve();
   }
 
   observe(): readonly WorkerObservation[] {
     const { machine, facts, lost, clockSkewMs, sampledAtMs, address } = this;
-    const ready = this.link !== null && machine.complete && this.attempts.isSettled();
+    const ready = this.connection.isOpen && machine.complete && this.attempts.isSettled();
     const contact = this.contact.view();
     const { name } = this.options;
-    return [observationOf({ name, address, facts, machine, ready, lost, contact, clockSkewMs, sampledAtMs })];
+    return [
+      observationOf({
+        name,
+        address,
+        facts,
+        machine,
+        ready,
+        lost,
+        contact,
+        clockSkewMs,
+        sampledAtMs,
+        docker: this.docker.state(),
+      }),
+    ];
   }
 
   reconcile(desired: readonly DesiredAttempt[]): void {
-    if (!this.closed) this.attempts.reconcile(desired);
+    if (this.closed) return;
+    this.attempts.reconcile(desired.filter((item) => !isContainer(item)));
+    this.docker.reconcile(desired.filter(isContainer));
   }
 
   feasible(spec: JobSpec): string | null {
@@ -140,10 +179,13 @@ class OneMachine implements SshMachine {
   }
 
   readLog(uid: string, stream: 'out' | 'err', offset: number, maxBytes: number): Promise<LogRange> {
-    return this.reads.read(uid, stream, offset, maxBytes);
+    return this.docker.has(uid)
+      ? this.docker.readLog(uid, stream, offset, maxBytes)
+      : this.reads.read(uid, stream, offset, maxBytes);
   }
 
   async logMarks(uid: string): Promise<readonly LogMark[]> {
+    if (this.docker.has(uid)) return this.docker.logMarks(uid);
     const { data } = await this.reads.read(uid, 'marks', 0, 4 * 1024 * 1024);
     const skewMs = this.clockSkewMs ?? 0;
     const marks = parseMarks(Buffer.from(data).toString('latin1'));
@@ -152,6 +194,7 @@ class OneMachine implements SshMachine {
 
   watchLog(uid: string, on: boolean): void {
     this.attempts.watch(uid, on);
+    this.docker.watch(uid, on);
   }
 
   watchWorkers(on: boolean): void {
@@ -163,18 +206,17 @@ class OneMachine implements SshMachine {
     }
   }
 
+  images(): ImageControl | null {
+    return this.docker.images();
+  }
+
   retry(): void {
     this.contact.hurry();
-    if (this.retryTimer !== null) clearTimeout(this.retryTimer);
-    this.retryTimer = null;
-    void this.open();
+    this.connection.now();
   }
 
   connect(): Duplex {
-    const { link } = this;
-    if (link === null || this.folder === '')
-      throw new Error(`The machine ${this.options.name} is not connected, so its Docker cannot be asked.`);
-    return openDockerStream(this.sshOptions(), link.socket);
+    return this.connection.dockerStream();
   }
 
   forget(): void {
@@ -184,61 +226,11 @@ class OneMachine implements SshMachine {
   async close(): Promise<void> {
     this.closed = true;
     this.listener = null;
-    if (this.retryTimer !== null) clearTimeout(this.retryTimer);
     if (this.lookTimer !== null) clearInterval(this.lookTimer);
     this.attempts.close();
     this.reads.disconnected();
-    const { link } = this;
-    this.link = null;
-    await link?.close();
-  }
-
-  private sshOptions(): SshCommandOptions {
-    return {
-      client: this.options.client ?? {},
-      address: this.address,
-      knownHosts: this.knownHosts,
-      connectTimeoutMs: this.options.connectTimeoutMs ?? 10_000,
-      aliveEveryMs: this.options.pingEveryMs ?? 5000,
-    };
-  }
-
-  private async open(): Promise<void> {
-    if (this.closed || this.link !== null || this.connecting) return;
-    this.connecting = true;
-    try {
-      const files = await userKnownHosts(this.options.client ?? {}, this.address);
-      this.knownHosts = [...files, ownKnownHosts(this.options.home)];
-      if (!this.isOpen()) return;
-      const { connectTimeoutMs = 10_000, pingEveryMs = 5000, silentAfterMs = 15_000 } = this.options;
-      const link = openFarLink({
-        ssh: this.sshOptions(),
-        socketFolder: socketFolder(this.options.home),
-        nowMs: this.options.nowMs,
-        monotonicMs: this.options.monotonicMs,
-        helloWithinMs: connectTimeoutMs + 10_000,
-        pingEveryMs,
-        silentAfterMs,
-        onWord: (word) => this.word(word),
-        onContact: (skewMs) => this.heard(skewMs),
-        onLost: (failure) => this.failed(failure),
-      });
-      this.link = link;
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      this.failed({
-        kind: 'client',
-        message: `No connection could be made: ${message}.`,
-        advice: 'It is tried again.',
-      });
-    } finally {
-      this.connecting = false;
-    }
-  }
-
-  /** Asked anew after each wait. */
-  private isOpen(): boolean {
-    return !this.closed;
+    this.files.disconnected();
+    await Promise.all([this.docker.close(), this.connection.close()]);
   }
 
   private word(word: FarWord): void {
@@ -276,7 +268,12 @@ class OneMachine implements SshMachine {
         return;
       case 'docker':
         this.machine.docker = dockerOf(word.text(0), word.text(1));
+        if (this.hello !== null) this.docker.ready(this.hello, this.folder);
         this.tell();
+        return;
+      case 'real':
+      case 'prepared':
+        this.files.word(word);
         return;
       default:
         this.attempts.word(word);
@@ -304,18 +301,19 @@ class OneMachine implements SshMachine {
     const owner = hello.facts.machineId.slice(0, 12) || hello.facts.hostname;
     // Home folders are often shared by all machines of a lab: each has its own below.
     const folder = `.local/state/iris-desktop/attempts-${controllerId(home)}/${owner}`;
-    this.link?.send('setup', folder, supervisorName(supervisorText), supervisorText);
+    this.connection.send('setup', folder, supervisorName(supervisorText), supervisorText);
   }
 
   private ready(folder: string): void {
-    const { link, hello } = this;
-    if (link === null || hello === null) return;
+    const { connection, hello } = this;
+    if (hello === null) return;
     this.folder = folder;
     this.lost = false;
     this.machine.connected();
     this.heard(this.clockSkewMs);
-    const send: FarLink['send'] = (...texts) => link.send(...texts);
+    const send: FarConnection['send'] = (...texts) => connection.send(...texts);
     this.reads.connected(send);
+    this.files.connected(send);
     this.lastFailure = null;
     this.times.reset();
     this.sample();
@@ -336,7 +334,7 @@ class OneMachine implements SshMachine {
   private heard(skewMs: number | null): void {
     // Before the folder is ours it is no use that somebody answers.
     this.clockSkewMs = skewMs ?? this.clockSkewMs;
-    if (this.folder === '' || this.link === null) return;
+    if (this.folder === '') return;
     const was = this.contact.view().state;
     this.contact.heard(this.options.nowMs(), this.options.monotonicMs());
     if (was !== 'CONNECTED') this.tell();
@@ -344,18 +342,16 @@ class OneMachine implements SshMachine {
 
   /** It answers, and is not to be used as it is. */
   private refuse(failure: SshFailure): void {
-    const { link } = this;
-    this.link = null;
-    void link?.close();
+    this.connection.drop();
     this.failed(failure);
   }
 
   private failed(failure: SshFailure): void {
-    this.link = null;
     this.hello = null;
     this.folder = '';
     this.attempts.disconnected();
     this.reads.disconnected();
+    this.files.disconnected();
     if (this.closed) return;
     this.contact.failed(failure, this.options.nowMs());
     // A machine that is off is a state: it is said once.
@@ -365,15 +361,7 @@ class OneMachine implements SshMachine {
         why: failure.message,
       });
     this.lastFailure = failure.kind;
-    if (this.retryTimer !== null) clearTimeout(this.retryTimer);
-    this.retryTimer = setTimeout(
-      () => {
-        this.retryTimer = null;
-        void this.open();
-      },
-      this.contact.nextRetryMs(randomInt(1000) / 1000),
-    );
-    this.retryTimer.unref();
+    this.connection.later(this.contact.nextRetryMs(randomInt(1000) / 1000));
     this.tell();
   }
 
@@ -384,14 +372,15 @@ class OneMachine implements SshMachine {
       const why = this.contact.view().message ?? '';
       log.warn('A machine counts as lost; its tasks are to run elsewhere', { machine: name, why });
       this.attempts.lost(`The machine ${name} was lost: ${why}`);
+      this.docker.lost(`The machine ${name} was lost: ${why}`);
       this.tell();
     }
     this.sample();
   }
 
   private sample(): void {
-    if (this.link === null || this.folder === '') return;
-    for (const word of this.times.due(this.options.monotonicMs(), this.looked)) this.link.send(word);
+    if (this.folder === '') return;
+    for (const word of this.times.due(this.options.monotonicMs(), this.looked)) this.connection.send(word);
   }
 
   private tell(): void {

@@ -1,0 +1,124 @@
+/** The connection of one machine: opened when it is time, at most one at once, and opened anew when it is asked for. */
+import type { Duplex } from 'node:stream';
+import { messageOf } from '../process/error-code.js';
+import type { SshAddress } from './address.js';
+import { openDockerStream } from './docker-stream.js';
+import { openFarLink, type FarLink, type FarLinkOptions } from './far-link.js';
+import type { FarText } from './far-words.js';
+import { ownKnownHosts } from './machine-memory.js';
+import { socketFolder, userKnownHosts, type SshClient, type SshCommandOptions } from './ssh-command.js';
+
+export interface FarConnectionOptions extends Pick<
+  FarLinkOptions,
+  'nowMs' | 'monotonicMs' | 'onWord' | 'onContact' | 'onLost'
+> {
+  readonly address: SshAddress;
+  readonly home: string;
+  readonly client?: SshClient | undefined;
+  readonly connectTimeoutMs?: number | undefined;
+  readonly pingEveryMs?: number | undefined;
+  readonly silentAfterMs?: number | undefined;
+}
+
+const usualConnectMs = 10_000;
+const usualPingMs = 5000;
+const usualSilenceMs = 15_000;
+/** After the connection is made, the hand's first word. */
+const helloMs = 10_000;
+
+export class FarConnection {
+  private link: FarLink | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private opening = false;
+  private closed = false;
+  private knownHosts: readonly string[] = [];
+
+  constructor(private readonly options: FarConnectionOptions) {}
+
+  get isOpen(): boolean {
+    return this.link !== null;
+  }
+
+  send(...texts: readonly FarText[]): void {
+    this.link?.send(...texts);
+  }
+
+  now(): void {
+    this.cancel();
+    if (this.closed || this.opening || this.link !== null) return;
+    this.opening = true;
+    void this.open().finally(() => {
+      this.opening = false;
+    });
+  }
+
+  later(ms: number): void {
+    this.cancel();
+    if (this.closed) return;
+    this.timer = setTimeout(() => this.now(), ms);
+    this.timer.unref();
+  }
+
+  /** Leaves; nobody is told. */
+  drop(): void {
+    void this.link?.close();
+    this.link = null;
+  }
+
+  dockerStream(): Duplex {
+    if (this.link === null) throw new Error('There is no connection, so Docker there cannot be asked.');
+    return openDockerStream(this.ssh(), this.link.socket);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.cancel();
+    const { link } = this;
+    this.link = null;
+    await link?.close();
+  }
+
+  private ssh(): SshCommandOptions {
+    return {
+      client: this.options.client ?? {},
+      address: this.options.address,
+      knownHosts: this.knownHosts,
+      connectTimeoutMs: this.options.connectTimeoutMs ?? usualConnectMs,
+      aliveEveryMs: this.options.pingEveryMs ?? usualPingMs,
+    };
+  }
+
+  private async open(): Promise<void> {
+    const { client = {}, address, home } = this.options;
+    const { connectTimeoutMs = usualConnectMs, pingEveryMs = usualPingMs } = this.options;
+    try {
+      this.knownHosts = [...(await userKnownHosts(client, address)), ownKnownHosts(home)];
+      if (this.isClosed()) return;
+      this.link = openFarLink({
+        ...this.options,
+        ssh: this.ssh(),
+        socketFolder: socketFolder(home),
+        helloWithinMs: connectTimeoutMs + helloMs,
+        pingEveryMs,
+        silentAfterMs: this.options.silentAfterMs ?? usualSilenceMs,
+        onLost: (failure) => {
+          this.link = null;
+          this.options.onLost(failure);
+        },
+      });
+    } catch (error) {
+      const message = `No connection could be made: ${messageOf(error)}.`;
+      this.options.onLost({ kind: 'client', message, advice: 'It is tried again.' });
+    }
+  }
+
+  /** Asked anew after each wait. */
+  private isClosed(): boolean {
+    return this.closed;
+  }
+
+  private cancel(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+  }
+}

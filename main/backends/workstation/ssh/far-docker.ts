@@ -1,0 +1,183 @@
+/**
+ * Containers on a machine reached by SSH. Its Engine is asked over the same connection, its logs are copied here as they grow, so they
+ * can be read while it is off. While it is cut off containers go on; when it is given up its runtime here is thrown away, and the
+ * next one removes what is left of them there.
+ */
+import { existsSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Duplex } from 'node:stream';
+import type { DockerState } from '../../../../core/contract/machines.js';
+import type { Cause } from '../../../../core/contract/views.js';
+import { LogGrowth } from '../../../logs/growth.js';
+import { readRange } from '../../../logs/log-file.js';
+import type { AttemptObservation, DesiredAttempt, ImageControl, LogMark, LogRange } from '../../backend.js';
+import { DockerRuntime } from '../docker/docker-runtime.js';
+import type { FoundEndpoint } from '../docker/endpoint.js';
+import { newEntry, observationOf } from '../process/attempt-entry.js';
+import { messageOf } from '../process/error-code.js';
+import type { LinkLog } from '../process/launcher-link.js';
+import type { FarFiles } from './far-files.js';
+import type { FarHello } from './far-machine.js';
+
+export interface FarDockerOptions {
+  readonly name: string;
+  readonly home: string;
+  readonly log: LinkLog;
+  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
+  readonly files: FarFiles;
+  /** As the far hand sees it. */
+  readonly seen: () => DockerState;
+  /** Null: there is no connection. */
+  readonly connect: () => Duplex;
+  readonly isConnected: () => boolean;
+  readonly onObservations: (batch: readonly AttemptObservation[]) => void;
+  readonly onGrew: (uid: string, outSize: number, errSize: number) => void;
+  readonly onState: () => void;
+}
+
+export class FarDocker {
+  private readonly folder: string;
+  private readonly growth: LogGrowth;
+  private runtime: DockerRuntime | null = null;
+  private desired: readonly DesiredAttempt[] = [];
+  /** Given up with the machine: nothing of them counts any more. */
+  private readonly dropped = new Set<string>();
+  private lostCause: Cause | null = null;
+
+  constructor(private readonly options: FarDockerOptions) {
+    this.folder = path.join(options.home, `containers-${options.name}`);
+    this.growth = new LogGrowth({
+      nowMs: options.nowMs,
+      onGrew: options.onGrew,
+      onFault: (uid, error) =>
+        options.log.warn('The growth of a log cannot be followed', { uid, error: messageOf(error) }),
+    });
+  }
+
+  /** The Engine's own word, or what the hand sees before it is asked. */
+  state(): DockerState {
+    const state = this.runtime?.state();
+    return state === undefined || state.state === 'UNKNOWN' || !this.options.isConnected()
+      ? this.options.seen()
+      : state;
+  }
+
+  images(): ImageControl | null {
+    return this.runtime?.imageControl() ?? null;
+  }
+
+  /** It runs in a container, or did. */
+  has(uid: string): boolean {
+    return this.runtime?.entry(uid) !== undefined || existsSync(path.join(this.folder, path.basename(uid)));
+  }
+
+  readLog(uid: string, stream: 'out' | 'err', offset: number, maxBytes: number): Promise<LogRange> {
+    return readRange(path.join(this.folder, path.basename(uid), stream), offset, maxBytes);
+  }
+
+  logMarks(uid: string): readonly LogMark[] {
+    return this.growth.marks(uid, path.join(this.folder, path.basename(uid)));
+  }
+
+  watch(uid: string, on: boolean): void {
+    this.growth.listen(uid, on);
+    const entry = this.runtime?.entry(uid);
+    if (on && entry?.phase === 'running') this.growth.track(uid, entry.folder);
+  }
+
+  reconcile(desired: readonly DesiredAttempt[]): void {
+    this.desired = desired;
+    const uids = new Set(desired.map(uidOf));
+    for (const uid of this.dropped) if (!uids.has(uid)) this.dropped.delete(uid);
+    if (this.lostCause !== null) this.reportLost(this.lostCause);
+    else this.runtime?.reconcile(this.wanted());
+  }
+
+  /** A hand is there, and Docker was looked at. */
+  ready(hello: FarHello, attemptsFolder: string): void {
+    this.lostCause = null;
+    if (this.runtime === null && this.options.seen().state !== 'ABSENT')
+      this.runtime = this.make(hello, attemptsFolder);
+    this.runtime?.reconcile(this.wanted());
+  }
+
+  lost(message: string): void {
+    this.lostCause = { code: 'WORKER_LOST', message };
+    void this.runtime?.close();
+    this.runtime = null;
+    this.reportLost(this.lostCause);
+  }
+
+  async close(): Promise<void> {
+    this.growth.close();
+    await this.runtime?.close();
+  }
+
+  private wanted(): readonly DesiredAttempt[] {
+    return this.desired.filter((item) => !this.dropped.has(uidOf(item)));
+  }
+
+  /** Told again each time they are still asked about. */
+  private reportLost(cause: Cause): void {
+    const finishedAtMs = this.options.nowMs();
+    const batch = this.desired.map((item) => {
+      const uid = uidOf(item);
+      this.dropped.add(uid);
+      return observationOf(newEntry(uid, '', null), 'WORKER_FAILED', { finishedAtMs, cause });
+    });
+    // Never inside a call.
+    if (batch.length > 0) setImmediate(() => this.options.onObservations(batch));
+  }
+
+  private make(hello: FarHello, attemptsFolder: string): DockerRuntime {
+    const { name, log, nowMs, monotonicMs, files } = this.options;
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    const runtime = new DockerRuntime({
+      attemptsFolder: this.folder,
+      dataFolder: path.posix.dirname(attemptsFolder),
+      workerId: name,
+      environment: process.env,
+      home: process.env['HOME'] ?? '/',
+      log,
+      nowMs,
+      monotonicMs,
+      files,
+      find: () => this.find(),
+      user: hello.user,
+      onState: this.options.onState,
+      onObservations: (batch) => {
+        const heard = batch.filter(({ uid }) => !this.dropped.has(uid));
+        if (heard.length > 0) this.options.onObservations(heard);
+      },
+      onRunning: ({ uid, folder }) => this.growth.track(uid, folder),
+      onNotice: () => undefined,
+      onConclude: () => undefined,
+      onEnded: (uid) => this.growth.ended(uid),
+    });
+    void runtime.start();
+    return runtime;
+  }
+
+  private find(): FoundEndpoint {
+    const { name, connect } = this.options;
+    if (!this.options.isConnected())
+      return { ok: false, absent: false, message: `The machine ${name} is not connected.` };
+    const { state, message } = this.options.seen();
+    if (state === 'READY')
+      return { ok: true, endpoint: { kind: 'connector', connect, said: name }, from: `ssh to ${name}` };
+    return {
+      ok: false,
+      absent: state === 'ABSENT',
+      message: message ?? `Docker on ${name} was not looked at yet.`,
+    };
+  }
+}
+
+function uidOf(item: DesiredAttempt): string {
+  return item.kind === 'run' ? item.launch.uid : item.uid;
+}
+
+export function isContainer(item: DesiredAttempt): boolean {
+  return item.kind === 'stop' ? item.container : item.launch.spec.image !== null;
+}

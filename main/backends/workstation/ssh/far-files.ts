@@ -1,0 +1,74 @@
+/** What containers on a machine reached by SSH need of its files, asked of the far hand. */
+import path from 'node:path';
+import type { HostFiles } from '../docker/local-files.js';
+import type { FarText, FarWord } from './far-words.js';
+import { stagedFiles } from './far-start.js';
+
+type Send = (...texts: readonly FarText[]) => void;
+
+export class FarFiles implements HostFiles {
+  private readonly asked = new Map<number, (word: FarWord | null) => void>();
+  private next = 0;
+  private send: Send | null = null;
+
+  constructor(private readonly name: string) {}
+
+  connected(send: Send): void {
+    this.send = send;
+  }
+
+  disconnected(): void {
+    this.send = null;
+    const waiting = [...this.asked.values()];
+    this.asked.clear();
+    for (const answer of waiting) answer(null);
+  }
+
+  /** An answer: its kind, the number of its question, and what was found. */
+  word(word: FarWord): void {
+    const id = word.number(0) ?? -1;
+    const answer = this.asked.get(id);
+    this.asked.delete(id);
+    answer?.(word);
+  }
+
+  async realPath(file: string): Promise<string | null> {
+    const word = await this.ask('real', [file]);
+    if (word === null) throw new Error(`${this.name} is not connected`);
+    return word.text(1) === '' ? null : word.text(1);
+  }
+
+  async prepare(
+    folder: string,
+    files: Parameters<HostFiles['prepare']>[1],
+  ): ReturnType<HostFiles['prepare']> {
+    const staged = stagedFiles(files);
+    if (staged === null) {
+      const message = 'A staged file must have a relative path that stays inside IRIS_WORKDIR.';
+      return { cause: { code: 'STAGING_FAILED', message } };
+    }
+    for (const { hash, content } of staged) this.send?.('put', hash, content);
+    const uid = path.basename(folder);
+    const word = await this.ask('prepare', [uid, ...staged.flatMap((file) => [file.path, file.hash])]);
+    if (word === null) throw new Error(`${this.name} is not connected`);
+    if (word.text(1) !== '') return { scratch: word.text(1) };
+    return { cause: { code: 'STAGING_FAILED', message: `On ${this.name}: ${word.text(2)}.` } };
+  }
+
+  /** Its Engine is reached through a connection, not through a file. */
+  socketGroup(): null {
+    return null;
+  }
+
+  /** Null: the connection went first. */
+  private ask(kind: string, texts: readonly FarText[]): Promise<FarWord | null> {
+    const { send } = this;
+    if (send === null) return Promise.resolve(null);
+    const id = this.next;
+    this.next += 1;
+    return new Promise((resolve) => {
+      this.asked.set(id, resolve);
+      send(kind, String(id), ...texts);
+    });
+  }
+}

@@ -1,0 +1,108 @@
+/** Containers on another machine: its Engine over the same SSH connection, their logs kept here. */
+import { mkdtemp } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { engineImage, engineObstacle, startEngine, type OwnEngine } from '../../scripts/lib/engine.mjs';
+import type { LabHost } from '../../scripts/lib/lab-hosts.mjs';
+import { launchOf } from '../harness/backend-probe.js';
+import { describeLab, labMachines, quickLimits, type LabMachines, type LabProbe } from '../harness/lab.js';
+import { eventually } from '../harness/process-backend.js';
+
+let engine: OwnEngine;
+let machines: LabMachines;
+let host: LabHost;
+
+const inContainer = (script: string, more: Partial<Parameters<typeof launchOf>[0]> = {}) =>
+  launchOf({
+    command: ['sh', '-c', script],
+    image: engineImage,
+    workingDirectory: `${host.home}/jobs`,
+    ...more,
+  });
+const containers = async () => (await engine.docker('ps', '-aq')).split('\n').filter(Boolean).length;
+
+async function opened(more: Parameters<LabMachines['open']>[1] = {}): Promise<LabProbe> {
+  const probe = await machines.open(host, more);
+  await probe.until(() => probe.backend.observe()[0]?.docker?.state === 'READY', 20_000);
+  return probe;
+}
+
+const describeEngine =
+  engineObstacle() === null || process.env['CI'] === 'true' ? describeLab : describeLab.skip;
+
+describeEngine('containers on a workstation by SSH', () => {
+  beforeAll(async () => {
+    engine = await startEngine(await mkdtemp(path.join(os.tmpdir(), 'iris-engine-')));
+    machines = await labMachines();
+  }, 90_000);
+  afterAll(async () => {
+    await machines.dispose();
+    await engine.stop();
+  }, 60_000);
+  beforeEach(async () => {
+    host = await machines.lab.host('ws-two', { dockerSocket: engine.socket });
+    host.sh(`mkdir -p ${host.home}/jobs`);
+  });
+  afterEach(async () => {
+    await machines.closeProbes();
+    await machines.lab.remove(host);
+    await engine.clear();
+  });
+
+  test('run, with their files, streams and exit code', async () => {
+    const probe = await opened();
+    const contentBase64 = Buffer.from('payload\n').toString('base64');
+    const launch = inContainer('cat "$IRIS_WORKDIR/in.txt"; echo err >&2; exit 5', {
+      files: [{ path: 'in.txt', contentBase64 }],
+    });
+    probe.run(launch);
+    expect(await probe.over(launch.uid, 30_000)).toMatchObject({ state: 'FAILED', exitCode: 5 });
+    expect(await probe.text(launch.uid)).toBe('payload\n');
+    expect(await probe.text(launch.uid, 'err')).toBe('err\n');
+    expect(probe.backend.images?.('ws-two')).not.toBeNull();
+  });
+
+  test('are stopped and gone', async () => {
+    const probe = await opened();
+    const launch = inContainer('exec sleep 300');
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING', 30_000);
+    probe.stop(launch.uid, { container: true, graceMs: 500 });
+    expect((await probe.over(launch.uid, 30_000)).state).toBe('KILLED');
+    await eventually(() => probe.last(launch.uid)?.state === 'KILLED', 'it is told');
+  });
+
+  test('go on while the link is cut, their log whole afterwards', async () => {
+    const probe = await opened({ ...quickLimits, limits: { ...quickLimits.limits, lossAfterMs: 600_000 } });
+    const launch = inContainer('echo before; sleep 3; echo after; exit 6');
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING', 30_000);
+    host.cut();
+    await probe.until(() => probe.contact() !== 'CONNECTED');
+    host.mend();
+    expect(await probe.over(launch.uid, 60_000)).toMatchObject({ state: 'FAILED', exitCode: 6 });
+    expect(await probe.text(launch.uid)).toBe('before\nafter\n');
+  }, 90_000);
+
+  test('of a machine that was given up are removed when it is back', async () => {
+    const probe = await opened(quickLimits);
+    const launch = inContainer('exec sleep 300');
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING', 30_000);
+    host.cut();
+    expect(await probe.over(launch.uid, 60_000)).toMatchObject({
+      state: 'WORKER_FAILED',
+      cause: { code: 'WORKER_LOST' },
+    });
+    probe.reconcile();
+    expect(await containers()).toBe(1);
+    host.mend();
+    await probe.healthy();
+    while ((await containers()) > 0) await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(
+      probe.reports.filter(({ uid, state }) => uid === launch.uid && state === 'WORKER_FAILED').length,
+    ).toBeGreaterThan(0);
+    expect(probe.reports.some(({ uid, state }) => uid === launch.uid && state === 'KILLED')).toBe(false);
+  }, 120_000);
+});
