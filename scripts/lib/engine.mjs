@@ -47,7 +47,10 @@ export async function startEngine(folder, more = []) {
   /** @type {Promise<void>} */
   let gone = Promise.resolve();
 
+  const lives = () => daemon !== null && daemon.exitCode === null && daemon.signalCode === null;
+
   async function start() {
+    if (lives()) return;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     // One that was killed leaves its file; another process may have its number now.
     rmSync(join(folder, 'docker.pid'), { force: true });
@@ -108,8 +111,14 @@ export async function startEngine(folder, more = []) {
   }
 
   async function kill() {
+    // With its containerd, whichever falls first: one that outlives the other by a moment holds up the next start.
+    const helper = Number(readFileSync(join(folder, 'exec', 'containerd', 'containerd.pid'), 'utf8'));
+    const alive = () => existsSync(`/proc/${helper}/exe`);
     daemon?.kill('SIGKILL');
+    if (helper > 1 && alive()) process.kill(helper, 'SIGKILL');
     await gone;
+    while (helper > 1 && alive()) await new Promise((resolve) => setTimeout(resolve, 20));
+    rmSync(join(folder, 'exec', 'containerd', 'containerd.pid'), { force: true });
   }
 
   /** Some may be on their way already, removed by whoever made them. */
@@ -123,7 +132,7 @@ export async function startEngine(folder, more = []) {
 
   async function stop() {
     // Containers that outlived a killed daemon are ended by the next one.
-    if (daemon === null || daemon.exitCode !== null || daemon.signalCode !== null) await start();
+    await start();
     await clear();
     daemon?.kill('SIGTERM');
     await gone;

@@ -28,6 +28,8 @@ const wanted = {
     ['openssh-client'],
     ['iproute2'],
   ],
+  /** An Engine of the tests' own, and what its image is made of. */
+  engine: [['docker.io'], ['busybox-static']],
   /** What the figures are measured beside. */
   bench: [['task-spooler'], ['parallel']],
 };
@@ -60,8 +62,9 @@ function missing(purposes) {
   return groups.filter((names) => !names.some((name) => installed.has(name) || isProgram(name)));
 }
 
-/** A compiler or Python from elsewhere is as good as the package. @param {string} name */
+/** A compiler, Python or Docker from elsewhere is as good as the package. @param {string} name */
 function isProgram(name) {
+  if (name === 'docker.io') return hasProgram('dockerd') || existsSync('/usr/sbin/dockerd');
   return ['g++', 'make', 'python3'].includes(name) && hasProgram(name);
 }
 

@@ -33,6 +33,8 @@ function stepsFor(wants) {
     ...(wants.window ? /** @type {const} */ (['window']) : []),
     ...(wants.tests || (wants.window && !hasDisplay()) ? /** @type {const} */ (['display']) : []),
     ...(wants.tests ? /** @type {const} */ (['tests']) : []),
+    // Only root can start one.
+    ...((wants.tests || wants.bench) && process.getuid?.() === 0 ? /** @type {const} */ (['engine']) : []),
     ...(wants.bench ? /** @type {const} */ (['bench']) : []),
     // Tests compile a small library that counts what is synced.
     ...(wants.tests || compilerDue(wants.window) ? /** @type {const} */ (['compiler']) : []),

@@ -98,6 +98,7 @@ export class Engine {
         resolve(this.current.state === 'READY');
       };
       this.waiters.push(done);
+      this.schedule();
     });
   }
 
@@ -168,14 +169,19 @@ export class Engine {
     }
   }
 
+  /** Soon while somebody waits for it. */
+  private schedule(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    const soon = this.current.state !== 'READY' && this.waiters.length > 0;
+    const every = soon ? lostProbeMs : (this.options.probeMs ?? usualProbeMs);
+    this.timer = setTimeout(() => void this.probe(), every).unref();
+  }
+
   private set(state: DockerState): void {
     if (this.closed) return;
     const changed = JSON.stringify(state) !== JSON.stringify(this.current);
     this.current = state;
-    if (this.timer !== null) clearTimeout(this.timer);
-    const soon = state.state === 'FAILED' && this.waiters.length > 0;
-    const every = soon ? lostProbeMs : (this.options.probeMs ?? usualProbeMs);
-    this.timer = setTimeout(() => void this.probe(), every).unref();
+    this.schedule();
     if (changed) this.options.onState(state);
     if (state.state === 'READY') for (const waiter of this.waiters.splice(0)) waiter();
   }
