@@ -1,8 +1,9 @@
 /**
  * `npm run accept -- NAME`: runs a list of commands as a person would type them, prints each with what it really printed, and checks
- * what stands behind it. `first-job` is a list without its long lines; `first-job:bench` and `first-job:test` are those; `scheduling` is
- * another. The last line is `N passed, N failed, N skipped`.
+ * what stands behind it. `first-job` is a list without its long lines; `first-job:bench` and `first-job:test` are those; `scheduling` and
+ * `docker-gpus` are others. The last line is `N passed, N failed, N skipped`.
  */
+import { dockerGpus } from './accept/docker-gpus.mjs';
 import { firstJob, firstJobBench, firstJobTest } from './accept/first-job.mjs';
 import { scheduling } from './accept/scheduling.mjs';
 import { runCases } from './accept/cases.mjs';
@@ -12,6 +13,7 @@ import { fail, prepare } from './prepare/index.mjs';
 const lists = {
   'first-job': firstJob,
   scheduling,
+  'docker-gpus': dockerGpus,
   'first-job:bench': firstJobBench,
   'first-job:test': firstJobTest,
 };
