@@ -52,6 +52,7 @@ export function attributesOf(
 
 export function offerOf(worker: WorkerObservation, row: Machine | undefined): SchedulingWorker {
   const closed = closedClause(worker, row?.scheduling ?? 'OPEN');
+  const attributes = attributesOf(worker, row);
   return {
     id: worker.id,
     healthy: closed === null,
@@ -60,8 +61,8 @@ export function offerOf(worker: WorkerObservation, row: Machine | undefined): Sc
     memoryBytes: worker.memoryBytes,
     ...(worker.others === undefined ? {} : { others: worker.others }),
     gpuNote: worker.gpuNote,
-    gpus: worker.gpus.map((gpu) => cardOf(gpu, worker.gpus)),
-    attributes: attributesOf(worker, row),
+    gpus: cardsOf(worker.gpus, attributes),
+    attributes,
     ...(row === undefined || row.taints.length === 0 ? {} : { taints: row.taints }),
   };
 }
@@ -87,19 +88,41 @@ function closedClause(worker: WorkerObservation, scheduling: MachineView['schedu
   return `${worker.id} ${contactWords[worker.contact?.state ?? 'CONNECTED']}`;
 }
 
-function cardOf(gpu: GpuView, all: readonly GpuView[]): SchedulingGpu {
-  const { uuid, index, variant, busyByOthers, state, claimedBy, numaNode, processes } = gpu;
+/** Set by hand to `ignore`: cards on which others compute are given out as well. */
+const busyAttribute = 'busy-gpus';
+/** Set by hand: cards in the order they are given out, by number or UUID, parted by blanks or commas; those not named come last. */
+const orderAttribute = 'gpu-order';
+
+function cardsOf(gpus: readonly GpuView[], attributes: SchedulingWorker['attributes']): SchedulingGpu[] {
+  const order = String(attributes[orderAttribute] ?? '')
+    .split(/[\s,]+/)
+    .filter((word) => word !== '');
+  const ignoresUse = attributes[busyAttribute] === 'ignore';
+  return gpus.map((gpu) => {
+    const card = cardOf(gpu, gpus, ignoresUse);
+    if (order.length === 0) return card;
+    const place = order.findIndex((word) => word === gpu.uuid || word === String(gpu.index));
+    // The user's own order goes before neighbourhoods.
+    const { uuid, variant, busyByOthers, usable, usedBy } = card;
+    const index = place < 0 ? order.length + gpu.index : place;
+    return { uuid, index, variant, busyByOthers, usable, ...(usedBy === undefined ? {} : { usedBy }) };
+  });
+}
+
+function cardOf(gpu: GpuView, all: readonly GpuView[], ignoresUse: boolean): SchedulingGpu {
+  const { uuid, index, variant, state, claimedBy, numaNode, processes } = gpu;
+  const busy = gpu.busyByOthers && !ignoresUse;
   const users = processes.flatMap((each) =>
     each.computes && each.attemptUid === null ? (each.user ?? []) : [],
   );
-  const usedBy = [...new Set([...claimedBy, ...(busyByOthers ? users : [])])].sort();
+  const usedBy = [...new Set([...claimedBy, ...(busy ? users : [])])].sort();
   const linkGroup = linkGroupOf(gpu, all);
   return {
     uuid,
     index,
     variant,
-    busyByOthers: busyByOthers || claimedBy.length > 0,
-    usable: state !== 'SICK' && state !== 'SILENT' && answers(gpu),
+    busyByOthers: busy || claimedBy.length > 0,
+    usable: state !== 'SICK' && state !== 'SILENT',
     ...(usedBy.length === 0 ? {} : { usedBy }),
     ...(numaNode === null ? {} : { numaNode }),
     ...(linkGroup === null ? {} : { linkGroup }),
@@ -111,16 +134,4 @@ function linkGroupOf({ uuid, nvlinkTo }: GpuView, all: readonly GpuView[]): numb
   if (nvlinkTo === null || nvlinkTo.length === 0) return null;
   const linked = all.filter((other) => other.uuid === uuid || nvlinkTo.includes(other.uuid));
   return linked.length < 2 ? null : Math.min(...linked.map(({ index }) => index));
-}
-
-/** A card that gives no number at all, with a note saying why, is given to nobody; one that lacks some numbers works. */
-function answers(
-  gpu: Pick<GpuView, 'note' | 'memoryTotalBytes' | 'utilizationPercent' | 'temperatureCelsius'>,
-): boolean {
-  return (
-    gpu.note === null ||
-    gpu.memoryTotalBytes !== null ||
-    gpu.utilizationPercent !== null ||
-    gpu.temperatureCelsius !== null
-  );
 }
