@@ -3,7 +3,8 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import type { DesktopCommand } from '../state/bridge.js';
 import { KeyboardHelp } from '../components/keyboard-help.js';
 import { useShortcuts } from '../components/shortcuts.js';
-import { useDesktopCommands } from '../state/desktop-context.js';
+import { useDesktop, useDesktopCommands } from '../state/desktop-context.js';
+import { takeDrops } from '../state/dropped.js';
 import { budgets } from '../strings/budgets.js';
 import { common } from '../strings/common.js';
 import { queue } from '../strings/queue.js';
@@ -14,7 +15,9 @@ import styles from './frame.module.css';
 import { Palette, openPalette } from './palette.js';
 import { Rail } from './rail.js';
 import {
+  activityRoute,
   budgetsRoute,
+  currentRoute,
   jobRoute,
   jobsRoute,
   imagesRoute,
@@ -24,6 +27,7 @@ import {
   overviewRoute,
   queueRoute,
   routeHash,
+  settingsRoute,
   useRoute,
 } from './router.js';
 import { Pages, preparePages } from './pages.js';
@@ -96,6 +100,20 @@ export function Frame() {
       },
     },
     {
+      keys: 'g a',
+      label: common.keyActivity,
+      run: () => {
+        navigate(activityRoute());
+      },
+    },
+    {
+      keys: 'g s',
+      label: common.keySettings,
+      run: () => {
+        navigate(settingsRoute);
+      },
+    },
+    {
       keys: '?',
       label: common.keyHelp,
       run: () => {
@@ -131,6 +149,16 @@ export function Frame() {
       else if (command.kind === 'new-job') navigate(newJobRoute());
       else if (command.kind === 'palette') openPalette();
     }, []),
+  );
+
+  const { bridge } = useDesktop();
+  useEffect(
+    () =>
+      takeDrops(bridge, () => {
+        // The form that is shown takes it as it is.
+        if (currentRoute().page !== 'new') navigate(newJobRoute());
+      }),
+    [bridge],
   );
 
   useEffect(() => {

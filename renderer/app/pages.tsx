@@ -10,6 +10,8 @@ const budgetsPage = latePage(async () => (await import('../pages/budgets/budgets
 const machinesPage = latePage(async () => (await import('../pages/machines/machines-page.js')).MachinesPage);
 const machinePage = latePage(async () => (await import('../pages/machine/machine-page.js')).MachinePage);
 const imagesPage = latePage(async () => (await import('../pages/images/images-page.js')).ImagesPage);
+const activityPage = latePage(async () => (await import('../pages/activity/activity-page.js')).ActivityPage);
+const settingsPage = latePage(async () => (await import('../pages/settings/settings-page.js')).SettingsPage);
 
 const late = [
   overviewPage,
@@ -20,6 +22,8 @@ const late = [
   machinePage,
   imagesPage,
   budgetsPage,
+  activityPage,
+  settingsPage,
 ];
 
 /** Fetches the code of the pages that the first script leaves out. */
@@ -43,6 +47,10 @@ export function Pages({ route }: { readonly route: Route }) {
       return <machinePage.Page key={route.machineId} machineId={route.machineId} tab={route.tab} />;
     case 'images':
       return <imagesPage.Page />;
+    case 'activity':
+      return <activityPage.Page entity={route.entity} />;
+    case 'settings':
+      return <settingsPage.Page />;
     case 'new':
       return (
         <newJobPage.Page

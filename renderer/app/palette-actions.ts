@@ -11,6 +11,7 @@ import { common } from '../strings/common.js';
 import { jobs as jobWords } from '../strings/jobs.js';
 import { queue } from '../strings/queue.js';
 import {
+  activityRoute,
   budgetsRoute,
   imagesRoute,
   jobsRoute,
@@ -19,6 +20,7 @@ import {
   newJobRoute,
   overviewRoute,
   queueRoute,
+  settingsRoute,
   useRoute,
 } from './router.js';
 
@@ -179,6 +181,24 @@ export function usePaletteActions(onHelp: () => void): {
         also: budgets.also,
         run: () => {
           navigate(budgetsRoute);
+        },
+      },
+      {
+        label: common.goTo(common.activity),
+        icon: 'activity',
+        keys: 'g a',
+        also: common.activityAlso,
+        run: () => {
+          navigate(activityRoute());
+        },
+      },
+      {
+        label: common.goTo(common.settings),
+        icon: 'settings',
+        keys: 'g s',
+        also: common.settingsAlso,
+        run: () => {
+          navigate(settingsRoute);
         },
       },
     ],

@@ -9,12 +9,14 @@ import { common } from '../strings/common.js';
 import { queue } from '../strings/queue.js';
 import styles from './rail.module.css';
 import {
+  activityRoute,
   budgetsRoute,
   jobsRoute,
   machinesRoute,
   overviewRoute,
   queueRoute,
   routeHash,
+  settingsRoute,
   type Route,
 } from './router.js';
 
@@ -25,12 +27,17 @@ interface RailEntry {
   readonly route: () => Route;
 }
 
+/** Before these a line is drawn: they are not about jobs and machines. */
+const apart: Route['page'] = 'settings';
+
 const entries: readonly RailEntry[] = [
   { page: 'overview', word: common.overview, icon: 'overview', route: () => overviewRoute },
   { page: 'jobs', word: common.jobs, icon: 'list', route: jobsRoute },
   { page: 'queue', word: queue.title, icon: 'queue', route: () => queueRoute },
   { page: 'machines', word: common.machines, icon: 'machine', route: () => machinesRoute },
   { page: 'budgets', word: budgets.title, icon: 'budget', route: () => budgetsRoute },
+  { page: 'activity', word: common.activity, icon: 'activity', route: () => activityRoute() },
+  { page: 'settings', word: common.settings, icon: 'settings', route: () => settingsRoute },
 ];
 
 /** Pages reached from another one belong to it. */
@@ -61,6 +68,7 @@ export function Rail({ route }: { readonly route: Route }) {
         <Tooltip key={entry.page} label={entry.word} position="right" disabled={!narrow}>
           <a
             className={styles['entry']}
+            data-apart={entry.page === apart || undefined}
             href={routeHash(entry.route())}
             aria-current={belongsTo(route, entry.page) ? 'page' : undefined}
             aria-label={narrow ? entry.word : undefined}

@@ -14,6 +14,8 @@ export type Route =
   | { readonly page: 'machines' }
   | { readonly page: 'machine'; readonly machineId: string; readonly tab: string | null }
   | { readonly page: 'images' }
+  | { readonly page: 'activity'; readonly entity: string }
+  | { readonly page: 'settings' }
   | { readonly page: 'jobs'; readonly query: string }
   | { readonly page: 'new'; readonly from: string | null; readonly mode: NewJobMode | null }
   | { readonly page: 'job'; readonly jobId: string; readonly tab: string | null };
@@ -46,6 +48,8 @@ export function parseRoute(hash: string): Route {
   if (path === '/budgets') return { page: 'budgets' };
   if (path === '/machines') return { page: 'machines' };
   if (path === '/images') return { page: 'images' };
+  if (path === '/activity') return { page: 'activity', entity: parameters.get('entity') ?? '' };
+  if (path === '/settings') return { page: 'settings' };
   if (path === '/new') {
     const mode = parameters.get('mode');
     return {
@@ -75,6 +79,10 @@ export function routeHash(route: Route): string {
       return withTab(`#/machine/${encodeURIComponent(route.machineId)}`, route.tab);
     case 'images':
       return '#/images';
+    case 'activity':
+      return route.entity === '' ? '#/activity' : `#/activity?entity=${encodeURIComponent(route.entity)}`;
+    case 'settings':
+      return '#/settings';
     case 'jobs':
       return route.query === '' ? '#/jobs' : `#/jobs?${route.query}`;
     case 'new': {
@@ -99,6 +107,8 @@ export const machineRoute = (machineId: string, tab: string | null = null): Rout
   machineId,
   tab,
 });
+export const activityRoute = (entity = ''): Route => ({ page: 'activity', entity });
+export const settingsRoute: Route = { page: 'settings' };
 export const imagesRoute: Route = { page: 'images' };
 export const newJobRoute = (from: string | null = null, mode: NewJobMode | null = null): Route => ({
   page: 'new',

@@ -38,7 +38,7 @@ function cores(millicores: number): string {
 
 function Free({ machines }: { readonly machines: readonly MachineView[] }) {
   const gpus = machines.flatMap((machine) => machine.gpus);
-  const free = gpus.filter((gpu) => gpu.heldBy === null && !gpu.busyByOthers).length;
+  const free = gpus.filter((gpu) => gpu.state === 'FREE' && gpu.heldBy === null && !gpu.busyByOthers).length;
   const busy = machines.flatMap((machine) => machine.cpuBusyPercent ?? []);
   const percent = busy.length === 0 ? null : busy.reduce((sum, value) => sum + value, 0) / busy.length;
   const freeCpu = machines.reduce((sum, machine) => sum + machine.cpuMillicoresFree, 0);

@@ -66,7 +66,6 @@ export const activity = {
   title: 'Activity',
   what: 'The activity',
   list: 'What happened, newest first',
-  also: 'audit events history log',
   shown: (count: number, more: boolean): string =>
     more ? `the newest ${formatCount(count)} looked through` : `${formatCount(count)} in all`,
   when: 'When',

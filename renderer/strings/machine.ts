@@ -28,7 +28,7 @@ export const machine = {
   clock: 'Clock',
   memoryClock: 'Memory clock',
   mhz: (value: number): string => `${Math.round(value)} MHz`,
-  ecc: 'Uncorrected memory errors',
+  ecc: 'Memory errors',
   bus: 'Bus',
   numa: 'NUMA node',
   nvlink: 'NVLink to',

@@ -43,10 +43,21 @@ export function withNewer(known: readonly AuditEvent[], page: readonly AuditEven
     : [...fresh, ...known];
 }
 
-/** `entity` null: everything. `stamp`: anything whose change means that something happened. Remount by a key for another entity. */
+/** `entity` null: everything. `stamp`: anything whose change means that something happened. */
 export function useAudit(entity: string | null, stamp: unknown): AuditFeed {
   const host = useHost();
-  const [read, setRead] = useState<Read>(nothing);
+  const [state, setState] = useState<{ readonly of: string | null; readonly read: Read }>({
+    of: entity,
+    read: nothing,
+  });
+  // What was read of another entity is nothing of this one.
+  const read = state.of === entity ? state.read : nothing;
+  const setRead = useCallback(
+    (change: (before: Read) => Read) => {
+      setState((before) => ({ of: entity, read: change(before.of === entity ? before.read : nothing) }));
+    },
+    [entity],
+  );
   const [tries, setTries] = useState(0);
   const askSoon = useRef<() => void>(() => undefined);
 
@@ -100,7 +111,7 @@ export function useAudit(entity: string | null, stamp: unknown): AuditFeed {
       stop();
       if (timer !== null) clearTimeout(timer);
     };
-  }, [host, entity, tries]);
+  }, [host, entity, tries, setRead]);
 
   const first = useRef(true);
   useEffect(() => {
@@ -130,7 +141,7 @@ export function useAudit(entity: string | null, stamp: unknown): AuditFeed {
           setRead((before) => ({ ...before, loadingOlder: false, refusal: asRefusal(error) }));
         },
       );
-  }, [host, entity, oldest, more, loadingOlder]);
+  }, [host, entity, oldest, more, loadingOlder, setRead]);
   const retry = useCallback(() => {
     setTries((count) => count + 1);
   }, []);

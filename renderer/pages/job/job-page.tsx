@@ -1,6 +1,7 @@
 /** One job: what it does and why, its log, tasks and request; stop, run again, edit. Live by the `job` topic. */
 import { Button, Tabs } from '@mantine/core';
 import { useEffect } from 'react';
+import { latePage } from '../../app/late-page.js';
 import { jobRoute, jobsRoute, navigate, newJobRoute, replaceRoute } from '../../app/router.js';
 import { ErrorState, LoadingNote, Skeleton } from '../../components/feedback.js';
 import { PageHeader } from '../../components/page-header.js';
@@ -11,6 +12,7 @@ import { isTerminalJobState } from '../../../core/contract/states.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
 import { useDesktop } from '../../state/desktop-context.js';
 import { asRefusal, useCall, useTopic } from '../../state/hooks.js';
+import { graphs } from '../../strings/graphs.js';
 import { job as words } from '../../strings/job.js';
 import { ChildJobs } from './child-jobs.js';
 import { FailureCallout } from './failure-callout.js';
@@ -21,6 +23,9 @@ import { jobPlaceText, parseJobPlace, type JobPlace, type JobTab } from './job-t
 import { LogTab } from './log-tab.js';
 import { TasksTable } from './tasks-table.js';
 import { WaitingCallout } from './waiting-callout.js';
+
+/** What draws is read only by who looks at graphs. */
+const graphsTab = latePage(async () => (await import('./graphs-tab.js')).GraphsTab);
 
 export interface JobPageProps {
   readonly jobId: string;
@@ -196,6 +201,7 @@ function LoadedJob({ detail, live, tab }: LoadedJobProps) {
         <Tabs.List aria-label={words.tabs} className={styles['tabList'] ?? ''}>
           <Tabs.Tab value="logs">{words.logs}</Tabs.Tab>
           <Tabs.Tab value="tasks">{words.tasks}</Tabs.Tab>
+          <Tabs.Tab value="graphs">{graphs.tab}</Tabs.Tab>
           {summary.childCount > 0 ? (
             <Tabs.Tab value="children">{words.children(summary.childCount)}</Tabs.Tab>
           ) : null}
@@ -214,6 +220,9 @@ function LoadedJob({ detail, live, tab }: LoadedJobProps) {
               show('logs', task, attempt);
             }}
           />
+        </Tabs.Panel>
+        <Tabs.Panel value="graphs" className={styles['scrolled'] ?? ''}>
+          <graphsTab.Page tasks={tasks} />
         </Tabs.Panel>
         <Tabs.Panel value="children" className={styles['scrolled'] ?? ''}>
           <ChildJobs jobId={summary.id} />

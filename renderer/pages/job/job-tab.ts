@@ -1,6 +1,6 @@
 /** Which part of the job is shown, as text in the address: `logs`, `logs.3`, `logs.3.1` (task, attempt), `tasks.3`, `details`. */
 
-export const jobTabs = ['logs', 'tasks', 'children', 'details'] as const;
+export const jobTabs = ['logs', 'tasks', 'graphs', 'children', 'details'] as const;
 export type JobTab = (typeof jobTabs)[number];
 
 export interface JobPlace {
@@ -10,7 +10,7 @@ export interface JobPlace {
 }
 
 export function parseJobPlace(text: string | null): JobPlace | null {
-  const match = /^(logs|tasks|children|details)(?:\.(\d{1,6})(?:\.(\d{1,6}))?)?$/.exec(text ?? '');
+  const match = /^(logs|tasks|graphs|children|details)(?:\.(\d{1,6})(?:\.(\d{1,6}))?)?$/.exec(text ?? '');
   const tab = jobTabs.find((candidate) => candidate === match?.[1]);
   if (tab === undefined) return null;
   return {

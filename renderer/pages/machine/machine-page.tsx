@@ -3,6 +3,7 @@ import { Tabs } from '@mantine/core';
 import { useState } from 'react';
 import { refusal } from '../../../core/contract/errors.js';
 import type { MachineView } from '../../../core/contract/machines.js';
+import { latePage } from '../../app/late-page.js';
 import { machineRoute, machinesRoute, replaceRoute, routeHash } from '../../app/router.js';
 import { EmptyState, ErrorState, LoadingNote, Skeleton } from '../../components/feedback.js';
 import { Icon } from '../../components/icon.js';
@@ -14,12 +15,14 @@ import { useHolders } from '../../state/use-holders.js';
 import { charts } from '../../strings/charts.js';
 import { common } from '../../strings/common.js';
 import { machine as words } from '../../strings/machine.js';
-import { LoadTab } from './load-tab.js';
 import { MachineDevices } from './machine-devices.js';
 import { MachineEvents } from './machine-events.js';
 import { MachineHeader } from './machine-header.js';
 import styles from './machine-page.module.css';
 import { MachineTasks } from './machine-tasks.js';
+
+/** What draws is not read with the other pages ahead of need. */
+const loadTab = latePage(async () => (await import('./load-tab.js')).LoadTab);
 
 export interface MachinePageProps {
   readonly machineId: string;
@@ -125,7 +128,7 @@ function Loaded({ machine, tab }: { readonly machine: MachineView; readonly tab:
           <Tabs.Tab value="events">{words.events}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="load" className={styles['panel'] ?? ''}>
-          <LoadTab machine={machine} paused={paused} onPause={setPaused} />
+          <loadTab.Page machine={machine} paused={paused} onPause={setPaused} />
         </Tabs.Panel>
         <Tabs.Panel value="devices" className={styles['panel'] ?? ''}>
           <MachineDevices machine={machine} holders={holders} actions={actions} />

@@ -33,6 +33,17 @@ export interface JobForm {
   environment: { name: string; value: string }[];
   constraints: { text: string; preferred: boolean }[];
   extras: string;
+  machine: string;
+  shareGpu: boolean;
+  image: string;
+  /** A pull policy and a profile; empty for the default. */
+  pull: string;
+  containerProfile: string;
+  shm: string;
+  pidsLimit: string;
+  tty: boolean;
+  mounts: { source: string; target: string; readOnly: boolean }[];
+  setup: string[];
   /** Fields the form has no place for, kept as they came. */
   rest: Partial<JobRequest>;
 }
@@ -57,6 +68,16 @@ export const emptyForm: JobForm = {
   environment: [],
   constraints: [],
   extras: '',
+  machine: '',
+  shareGpu: false,
+  image: '',
+  pull: '',
+  containerProfile: '',
+  shm: '',
+  pidsLimit: '',
+  tty: false,
+  mounts: [],
+  setup: [],
   rest: {},
 };
 
@@ -73,7 +94,17 @@ const plainFields = [
   'finishBy',
   'startNotBefore',
   'maxActive',
+  'machine',
+  'image',
+  'pull',
+  'containerProfile',
+  'shm',
+  'pidsLimit',
 ] as const;
+
+/** Those that are text whatever they look like. */
+const textOnly = new Set<string>(['name', 'machine', 'image']);
+const flags = ['held', 'shareGpu', 'tty'] as const;
 
 /** Fields of the form that are one text. */
 export type TextField = (typeof plainFields)[number] | 'command' | 'workingDirectory' | 'priority' | 'extras';
@@ -86,14 +117,16 @@ const ownFields = new Set<string>([
   'environment',
   'constraints',
   'extras',
-  'held',
+  ...flags,
   'dependencies',
+  'mounts',
+  'setup',
   'submitArgv',
 ]);
 
 /** A field name of the form for each field name of the contract. */
 export function formFieldOf(field: string, form: JobForm): string {
-  const [first = '', second = ''] = field.split('.');
+  const [first = '', second = '', third = ''] = field.split('.');
   if (first === 'environment' && second !== '') {
     const row = form.environment.findIndex((item) => item.name === second);
     return row < 0 ? 'environment' : `environment.${row}.${/^[A-Za-z_]\w*$/.test(second) ? 'value' : 'name'}`;
@@ -104,8 +137,19 @@ export function formFieldOf(field: string, form: JobForm): string {
     const filled = form.dependencies.flatMap((row, at) => (row.job.trim() === '' ? [] : [at]));
     return `dependencies.${filled[Number(second)] ?? 0}.job`;
   }
+  if (first === 'mounts' && third !== '') {
+    const filled = form.mounts.flatMap((row, at) => (isEmptyMount(row) ? [] : [at]));
+    return `mounts.${filled[Number(second)] ?? 0}.${third}`;
+  }
+  if (first === 'setup' && second !== '') {
+    const filled = form.setup.flatMap((text, at) => (text.trim() === '' ? [] : [at]));
+    return `setup.${filled[Number(second)] ?? 0}`;
+  }
   return ownFields.has(first) ? first : 'rest';
 }
+
+const isEmptyMount = ({ source, target }: JobForm['mounts'][number]): boolean =>
+  source.trim() === '' && target.trim() === '';
 
 const numberOrText = (text: string): number | string => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text);
 
@@ -135,9 +179,19 @@ export function formToRequest(form: JobForm): Result<JobRequest> {
   };
   for (const field of plainFields) {
     const text = form[field].trim();
-    if (text !== '') Object.assign(request, { [field]: field === 'name' ? text : numberOrText(text) });
+    if (text !== '') Object.assign(request, { [field]: textOnly.has(field) ? text : numberOrText(text) });
   }
-  if (form.held) request.held = true;
+  for (const flag of flags) if (form[flag]) request[flag] = true;
+  const mounts = form.mounts
+    .filter((row) => !isEmptyMount(row))
+    .map(({ source, target, readOnly }) => ({
+      source: source.trim(),
+      target: target.trim(),
+      ...(readOnly ? { readOnly } : {}),
+    }));
+  if (mounts.length > 0) request.mounts = mounts;
+  const setup = form.setup.filter((text) => text.trim() !== '');
+  if (setup.length > 0) request.setup = setup;
   const dependencies = form.dependencies
     .map(({ job, on }) => ({ job: job.trim(), on }))
     .filter(({ job }) => job !== '');
@@ -157,6 +211,12 @@ const ways: readonly DependencyWay[] = ['SUCCESS', 'END', 'FAILURE'];
 function dependencyWayOf(value: unknown): DependencyWay {
   const word = typeof value === 'string' ? value.trim().toUpperCase() : '';
   return ways.find((way) => way === word) ?? 'SUCCESS';
+}
+
+/** A word of a choice as the contract writes it; empty for the usual one. */
+function choiceOf(value: unknown, usual: string): string {
+  const word = typeof value === 'string' ? value.trim().toUpperCase().replaceAll('-', '_') : '';
+  return word === usual ? '' : word;
 }
 
 /** The form for a request. Text of any kind is taken: what is wrong shows beside its field. */
@@ -192,6 +252,20 @@ export function requestToForm(request: JobRequest): JobForm {
       preferred: wish.mode === 'PREFERRED',
     })),
     extras: (request.extras ?? []).join(', '),
+    machine: text(request.machine),
+    shareGpu: request.shareGpu === true,
+    image: text(request.image),
+    pull: choiceOf(request.pull, 'MISSING'),
+    containerProfile: choiceOf(request.containerProfile, 'DEFAULT'),
+    shm: text(request.shm),
+    pidsLimit: text(request.pidsLimit),
+    tty: request.tty === true,
+    mounts: (request.mounts ?? []).map(({ source, target, readOnly }) => ({
+      source,
+      target,
+      readOnly: readOnly === true,
+    })),
+    setup: [...(request.setup ?? [])],
     rest,
   };
 }
@@ -241,7 +315,14 @@ export function readDraft(text: string | null): JobForm | null {
       text: textOf(row.get('text')),
       preferred: row.get('preferred') === true,
     }));
-    form.held = known.get('held') === true;
+    for (const flag of flags) form[flag] = known.get(flag) === true;
+    form.mounts = rows(known.get('mounts')).map((row) => ({
+      source: textOf(row.get('source')),
+      target: textOf(row.get('target')),
+      readOnly: row.get('readOnly') === true,
+    }));
+    const setup: unknown = known.get('setup');
+    form.setup = Array.isArray(setup) ? setup.map(textOf) : [];
     form.dependencies = rows(known.get('dependencies')).map((row) => ({
       job: textOf(row.get('job')),
       on: dependencyWayOf(row.get('on')),

@@ -7,6 +7,7 @@ import { Icon } from '../../components/icon.js';
 import { useBudgets } from '../../state/use-budgets.js';
 import { bandWords, budgets } from '../../strings/budgets.js';
 import { newJob as words } from '../../strings/new-job.js';
+import { ContainerFields, PlaceFields } from './container-fields.js';
 import type { JobForm } from './form-model.js';
 import styles from './new-job.module.css';
 import { ScheduleFields } from './schedule-fields.js';
@@ -113,6 +114,8 @@ export function OptionalFields({ form, checked }: OptionalFieldsProps) {
           </Button>
         </div>
       </Section>
+      <PlaceFields form={form} errorOf={errorOf} />
+      <ContainerFields form={form} errorOf={errorOf} />
       <Section
         title={words.limits}
         open={

@@ -3,55 +3,43 @@ import { useEffect } from 'react';
 import { useToast } from '../../components/toasts.js';
 import { joinWords } from '../../../core/contract/job-text.js';
 import { yamlToRequest } from '../../../core/contract/job-yaml.js';
-import { useDesktop } from '../../state/desktop-context.js';
+import { dropped } from '../../state/dropped.js';
+import { useStore } from '../../state/use-store.js';
 import { newJob as words } from '../../strings/new-job.js';
 import { requestToForm, type JobForm } from './form-model.js';
 
 /** The form for a dropped path: a script runs by its interpreter in its folder; a folder becomes the working folder. */
-export function formForPath(path: string, form: JobForm): JobForm {
+export function formForPath(path: string, isFolder: boolean, form: JobForm): JobForm {
+  if (isFolder) return { ...form, workingDirectory: path };
   const cut = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'));
   const name = path.slice(cut + 1);
   const folder = cut <= 0 ? path.slice(0, cut + 1) : path.slice(0, cut);
   const ending = /\.(\w+)$/.exec(name)?.[1]?.toLowerCase();
   if (ending === 'py') return { ...form, command: joinWords(['python3', name]), workingDirectory: folder };
   if (ending === 'sh') return { ...form, command: joinWords(['sh', name]), workingDirectory: folder };
-  if (ending === undefined) return { ...form, workingDirectory: path };
   return { ...form, command: joinWords([`./${name}`]), workingDirectory: folder };
 }
 
 export function useDrop(fill: (form: JobForm) => void, current: () => JobForm): void {
-  const { bridge } = useDesktop();
   const toast = useToast();
+  const waiting = useStore(dropped);
   useEffect(() => {
-    const over = (event: DragEvent) => {
-      if (event.dataTransfer?.types.includes('Files') === true) event.preventDefault();
-    };
-    const drop = (event: DragEvent) => {
-      const file = event.dataTransfer?.files[0];
-      if (file === undefined) return;
-      event.preventDefault();
-      const path = bridge.readDroppedPath(file);
-      if (path === null) return;
-      if (!/\.ya?ml$/i.test(path)) {
-        fill(formForPath(path, current()));
-        toast({ tone: 'info', text: words.dropped(path) });
-        return;
-      }
-      void file.text().then((text) => {
-        const read = yamlToRequest(text, { draft: true });
-        if (read.ok) fill(requestToForm(read.value));
-        toast(
-          read.ok
-            ? { tone: 'info', text: words.dropped(path) }
-            : { tone: 'error', text: `${path}: ${read.refusal.message}` },
-        );
-      });
-    };
-    window.addEventListener('dragover', over);
-    window.addEventListener('drop', drop);
-    return () => {
-      window.removeEventListener('dragover', over);
-      window.removeEventListener('drop', drop);
-    };
+    if (waiting === null) return;
+    dropped.set(null);
+    const { path, isFolder, file } = waiting;
+    if (isFolder || !/\.ya?ml$/i.test(path)) {
+      fill(formForPath(path, isFolder, current()));
+      toast({ tone: 'info', text: words.dropped(path) });
+      return;
+    }
+    void file.text().then((text) => {
+      const read = yamlToRequest(text, { draft: true });
+      if (read.ok) fill(requestToForm(read.value));
+      toast(
+        read.ok
+          ? { tone: 'info', text: words.dropped(path) }
+          : { tone: 'error', text: `${path}: ${read.refusal.message}` },
+      );
+    });
   });
 }

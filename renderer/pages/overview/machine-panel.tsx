@@ -1,5 +1,6 @@
 /** One machine: how busy it is and what of it is free for jobs. */
 import type { ReactNode } from 'react';
+import { machineRoute, routeHash } from '../../app/router.js';
 import { formatSize } from '../../../core/formats/sizes.js';
 import type { GpuView } from '../../../core/contract/gpus.js';
 import type { DiskView, MachineView } from '../../../core/contract/machines.js';
@@ -24,7 +25,11 @@ export function MachinePanel({ machine }: { readonly machine: MachineView }) {
   return (
     <article className={styles['machine']} aria-label={machine.hostname}>
       <div className={styles['head']}>
-        <h2 className="iris-ellipsis">{machine.hostname}</h2>
+        <h2 className="iris-ellipsis">
+          <a className={styles['name']} href={routeHash(machineRoute(machine.id))}>
+            {machine.hostname}
+          </a>
+        </h2>
         {machine.state === 'HEALTHY' ? null : (
           <span className={styles['trouble']}>
             <Icon name="warning" size={14} />

@@ -1,5 +1,6 @@
 /** Overview: the machines on the left, what runs, waits and has ended on the right. Live while it is seen. */
 import { Button } from '@mantine/core';
+import { latePage } from '../../app/late-page.js';
 import { navigate, newJobRoute } from '../../app/router.js';
 import { EmptyState, ErrorState, LoadingNote } from '../../components/feedback.js';
 import { Icon } from '../../components/icon.js';
@@ -10,6 +11,11 @@ import { overview as words } from '../../strings/overview.js';
 import { JobLines, JobLinesSkeleton } from './job-lines.js';
 import { MachinePanel, MachineSkeleton } from './machine-panel.js';
 import styles from './overview-page.module.css';
+
+/** With more machines each has its graphs on its own page. */
+const mostTrends = 3;
+/** What draws is read after the page is there. */
+const trend = latePage(async () => (await import('./machine-trend.js')).MachineTrend);
 
 export function OverviewPage() {
   const state = useTopic('overview', {});
@@ -37,7 +43,14 @@ export function OverviewPage() {
               {state.kind === 'loading' ? (
                 <MachineSkeleton />
               ) : (
-                state.value.machines.map((machine) => <MachinePanel key={machine.id} machine={machine} />)
+                state.value.machines.map((machine) => (
+                  <div key={machine.id}>
+                    <MachinePanel machine={machine} />
+                    {state.value.machines.length <= mostTrends && machine.contact.state === 'CONNECTED' ? (
+                      <trend.Page machine={machine} />
+                    ) : null}
+                  </div>
+                ))
               )}
             </section>
             <div className={styles['jobs']}>

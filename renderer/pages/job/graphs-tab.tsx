@@ -1,0 +1,78 @@
+/** What the job uses, or used: load of its machines and of its own cards over its run. */
+import { Button } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import type { MachineView } from '../../../core/contract/machines.js';
+import type { TaskView } from '../../../core/contract/views.js';
+import { machineRoute, routeHash } from '../../app/router.js';
+import { LoadCharts, type LoadFigure } from '../../components/charts/load-charts.js';
+import { EmptyState } from '../../components/feedback.js';
+import { Icon } from '../../components/icon.js';
+import { useTopic } from '../../state/hooks.js';
+import { charts } from '../../strings/charts.js';
+import { graphs as words } from '../../strings/graphs.js';
+import { jobRuns, mostMachines } from './job-runs.js';
+import styles from './job-page.module.css';
+
+const own: readonly LoadFigure[] = ['cpu', 'memory'];
+const withCards: readonly LoadFigure[] = ['gpu-use', 'gpu-memory', 'gpu-power', 'cpu', 'memory'];
+
+export function GraphsTab({ tasks }: { readonly tasks: readonly TaskView[] }) {
+  const [paused, setPaused] = useState(false);
+  const overview = useTopic('overview', {});
+  const machines = overview.kind === 'live' ? overview.value.machines : [];
+  const written = JSON.stringify(jobRuns(tasks));
+  // The same until an attempt starts or ends, so that a graph is not begun anew with each change of the job.
+  const runs = useMemo(() => JSON.parse(written) as ReturnType<typeof jobRuns>, [written]);
+  if (runs.length === 0) {
+    return (
+      <EmptyState icon="activity" title={words.noneTitle}>
+        {words.noneBody}
+      </EmptyState>
+    );
+  }
+  const goesOn = runs.some((run) => run.toMs === null);
+  return (
+    <div className={styles['graphs']}>
+      <div className={styles['graphsHead']}>
+        <p className="iris-muted">{words.intro}</p>
+        {goesOn ? (
+          <Button
+            variant="default"
+            leftSection={<Icon name={paused ? 'release' : 'hold'} size={14} />}
+            aria-pressed={paused}
+            onClick={() => {
+              setPaused(!paused);
+            }}
+          >
+            {paused ? charts.goOn : charts.pause}
+          </Button>
+        ) : null}
+      </div>
+      {runs.slice(0, mostMachines).map((run) => {
+        const known = machines.find(({ id }) => id === run.machineId);
+        const machine: Pick<MachineView, 'id' | 'memoryTotalBytes' | 'gpus'> = known ?? {
+          id: run.machineId,
+          memoryTotalBytes: 0,
+          gpus: [],
+        };
+        return (
+          <section key={run.machineId} aria-label={run.machineId}>
+            <h2 className={styles['graphsMachine']}>
+              <a href={routeHash(machineRoute(run.machineId))}>{run.machineId}</a>
+            </h2>
+            <LoadCharts
+              machine={machine}
+              span={run.span}
+              paused={paused}
+              figures={run.devices.length === 0 ? own : withCards}
+              devices={run.devices}
+            />
+          </section>
+        );
+      })}
+      {runs.length > mostMachines ? (
+        <p className="iris-muted">{words.firstMachines(mostMachines, runs.length)}</p>
+      ) : null}
+    </div>
+  );
+}

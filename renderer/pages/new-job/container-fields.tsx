@@ -1,0 +1,262 @@
+/** Where a job runs: on which machine, with its cards shared or not, and in which container. */
+import { ActionIcon, Autocomplete, Button, Checkbox, Select, Textarea, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { containerProfiles } from '../../../core/contract/container-fields.js';
+import { Icon } from '../../components/icon.js';
+import { useTopic } from '../../state/hooks.js';
+import { useImages } from '../../state/use-images.js';
+import { container as words } from '../../strings/container.js';
+import type { JobForm } from './form-model.js';
+import styles from './new-job.module.css';
+import { Section } from './section.js';
+import type { JobFormControl } from './use-job-form.js';
+
+export interface ContainerFieldsProps {
+  readonly form: JobFormControl;
+  readonly errorOf: (field: string) => string | null;
+}
+
+const pulls = [
+  { value: '', label: words.pulls.MISSING },
+  { value: 'ALWAYS', label: words.pulls.ALWAYS },
+  { value: 'NEVER', label: words.pulls.NEVER },
+];
+
+const profiles = containerProfiles.map((value) => ({
+  value: value === 'DEFAULT' ? '' : value,
+  label: words.profiles[value],
+}));
+
+export function PlaceFields({ form, errorOf }: ContainerFieldsProps) {
+  const { values } = form;
+  const overview = useTopic('overview', {});
+  const known = overview.kind === 'live' ? overview.value.machines.map(({ id }) => id) : [];
+  // A machine that is not there (any more) stays as it was written; the check says what is wrong with it.
+  const names = values.machine === '' || known.includes(values.machine) ? known : [...known, values.machine];
+  return (
+    <Section
+      title={words.place}
+      open={values.machine !== '' || values.shareGpu || errorOf('machine') !== null}
+    >
+      <div className={styles['two']}>
+        <Select
+          label={words.machine}
+          data={[{ value: '', label: words.anyMachine }, ...names.map((value) => ({ value, label: value }))]}
+          allowDeselect={false}
+          value={values.machine}
+          error={errorOf('machine')}
+          onChange={(value) => {
+            form.set({ machine: value ?? '' });
+          }}
+        />
+      </div>
+      <Checkbox
+        label={words.shareGpu}
+        description={words.shareGpuHint}
+        checked={values.shareGpu}
+        onChange={(event) => {
+          form.set({ shareGpu: event.currentTarget.checked });
+        }}
+      />
+    </Section>
+  );
+}
+
+export function ContainerFields({ form, errorOf }: ContainerFieldsProps) {
+  const { values } = form;
+  const [asked, setAsked] = useState(false);
+  // Every machine's Docker is asked for it, so not before somebody is about to choose one.
+  const images = useImages(asked);
+  const names = [...new Set((images.data?.images ?? []).flatMap((image) => image.names))].sort();
+  const texts = ['image', 'shm', 'pidsLimit'] as const;
+  const image = form.text('image');
+  return (
+    <Section
+      title={words.container}
+      open={
+        values.setup.length > 0 ||
+        values.mounts.length > 0 ||
+        values.tty ||
+        values.pull !== '' ||
+        values.containerProfile !== '' ||
+        texts.some((field) => values[field] !== '' || errorOf(field) !== null)
+      }
+    >
+      <Autocomplete
+        label={words.image}
+        description={words.imageHint}
+        placeholder={words.imageExample}
+        classNames={{ input: 'iris-mono' }}
+        spellCheck={false}
+        data={names}
+        limit={12}
+        name={image.name}
+        value={image.value}
+        error={image.error}
+        onFocus={() => {
+          setAsked(true);
+        }}
+        onBlur={image.onBlur}
+        onChange={(value) => {
+          form.set({ image: value });
+        }}
+      />
+      {values.image === '' && (values.setup.length > 0 || values.mounts.length > 0 || values.tty) ? (
+        <p className={styles['note']}>{words.needsImage}</p>
+      ) : null}
+      <div className={styles['two']}>
+        <Select
+          label={words.pull}
+          data={pulls}
+          allowDeselect={false}
+          value={values.pull}
+          error={errorOf('pull')}
+          onChange={(value) => {
+            form.set({ pull: value ?? '' });
+          }}
+        />
+        <Select
+          label={words.profile}
+          data={profiles}
+          allowDeselect={false}
+          value={values.containerProfile}
+          error={errorOf('containerProfile')}
+          onChange={(value) => {
+            form.set({ containerProfile: value ?? '' });
+          }}
+        />
+        <TextInput
+          label={words.shm}
+          description={words.shmHint}
+          placeholder={words.shmExample}
+          {...form.text('shm')}
+        />
+        <TextInput
+          label={words.pids}
+          description={words.pidsHint}
+          placeholder={words.pidsExample}
+          {...form.text('pidsLimit')}
+        />
+      </div>
+      <Checkbox
+        label={words.tty}
+        checked={values.tty}
+        onChange={(event) => {
+          form.set({ tty: event.currentTarget.checked });
+        }}
+      />
+      <Mounts form={form} errorOf={errorOf} />
+      <Setup form={form} errorOf={errorOf} />
+    </Section>
+  );
+}
+
+function Mounts({ form, errorOf }: ContainerFieldsProps) {
+  const { mounts } = form.values;
+  const set = (index: number, change: Partial<JobForm['mounts'][number]>) => {
+    form.set({ mounts: mounts.map((row, at) => (at === index ? { ...row, ...change } : row)) });
+  };
+  const field = (index: number, part: 'source' | 'target', label: string, example: string) => (
+    <TextInput
+      aria-label={label}
+      classNames={{ input: 'iris-mono' }}
+      placeholder={example}
+      spellCheck={false}
+      error={errorOf(`mounts.${index}.${part}`)}
+      value={mounts[index]?.[part] ?? ''}
+      onChange={(event) => {
+        set(index, { [part]: event.currentTarget.value });
+      }}
+      onBlur={() => {
+        form.touch(`mounts.${index}.${part}`);
+      }}
+    />
+  );
+  return (
+    <>
+      {mounts.map((row, index) => (
+        <div key={index} className={styles['mount']}>
+          {field(index, 'source', words.mountSource(index + 1), words.mountSourceExample)}
+          {field(index, 'target', words.mountTarget(index + 1), words.mountTargetExample)}
+          <Checkbox
+            mt={7}
+            label={words.readOnly}
+            checked={row.readOnly}
+            onChange={(event) => {
+              set(index, { readOnly: event.currentTarget.checked });
+            }}
+          />
+          <ActionIcon
+            aria-label={words.removeMount(index + 1)}
+            onClick={() => {
+              form.set({ mounts: mounts.filter((_row, at) => at !== index) });
+            }}
+          >
+            <Icon name="cross" size={14} />
+          </ActionIcon>
+        </div>
+      ))}
+      {errorOf('mounts') === null ? null : <p className={styles['wrong']}>{errorOf('mounts')}</p>}
+      <div>
+        <Button
+          variant="subtle"
+          leftSection={<Icon name="plus" size={14} />}
+          onClick={() => {
+            form.set({ mounts: [...mounts, { source: '', target: '', readOnly: false }] });
+          }}
+        >
+          {words.addMount}
+        </Button>
+      </div>
+    </>
+  );
+}
+
+function Setup({ form, errorOf }: ContainerFieldsProps) {
+  const { setup } = form.values;
+  return (
+    <>
+      {setup.map((script, index) => (
+        <div key={index} className={styles['script']}>
+          <Textarea
+            aria-label={words.script(index + 1)}
+            classNames={{ input: 'iris-mono' }}
+            placeholder={words.scriptExample}
+            autosize
+            minRows={2}
+            maxRows={10}
+            spellCheck={false}
+            error={errorOf(`setup.${index}`)}
+            value={script}
+            onChange={(event) => {
+              const text = event.currentTarget.value;
+              form.set({ setup: setup.map((row, at) => (at === index ? text : row)) });
+            }}
+            onBlur={() => {
+              form.touch(`setup.${index}`);
+            }}
+          />
+          <ActionIcon
+            aria-label={words.removeScript(index + 1)}
+            onClick={() => {
+              form.set({ setup: setup.filter((_row, at) => at !== index) });
+            }}
+          >
+            <Icon name="cross" size={14} />
+          </ActionIcon>
+        </div>
+      ))}
+      <div>
+        <Button
+          variant="subtle"
+          leftSection={<Icon name="plus" size={14} />}
+          onClick={() => {
+            form.set({ setup: [...setup, ''] });
+          }}
+        >
+          {words.addScript}
+        </Button>
+      </div>
+    </>
+  );
+}
