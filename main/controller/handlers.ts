@@ -68,13 +68,14 @@ export function createHandlers(parts: HandlerParts): Handlers {
     hello: () => parts.status(),
     status: () => parts.status(),
     async 'job.submit'(params, identity) {
+      const spec = checked(params.request);
       const answer = await controller.submit({
-        spec: checked(params.request),
+        spec,
         identity,
         requestId: params.requestId,
         retryOf: params.retryOf,
       });
-      const { missingGpus } = judge(checked(params.request), backend.observe());
+      const { missingGpus } = judge(spec, backend.observe());
       return {
         ...answer,
         warnings: [...parts.warnings(), ...(missingGpus === null ? [] : [missingMessage(missingGpus)])],
