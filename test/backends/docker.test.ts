@@ -1,6 +1,8 @@
 /** The Docker runtime on a real Engine: what only containers have. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
 import path from 'node:path';
+import { Duplex } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { JobRequest } from '../../core/contract/job-request.js';
 import { eventually } from '../harness/process-backend.js';
@@ -240,5 +242,24 @@ describe.skipIf(noEngine)(withEngine('attempts in containers'), () => {
     await eventually(() => images?.pulls()[0]?.state === 'FAILED', 'the fetch has failed');
     expect(images?.pulls()[0]?.message).toContain('127.0.0.1:1/nosuch:1');
     await expect(images?.remove('sha256:nosuch')).rejects.toThrow(/nosuch/);
+  });
+
+  test('uses an Engine that is reached through a connection of somebody else', async () => {
+    const connect = () => {
+      const env = { ...process.env, DOCKER_HOST: `unix://${engine.socket}` };
+      const child = spawn('docker', ['system', 'dial-stdio'], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+      return Duplex.from({ readable: child.stdout, writable: child.stdin });
+    };
+    const other = await backends.open({
+      findEngine: () => ({
+        ok: true,
+        endpoint: { kind: 'connector', connect, said: 'the far machine' },
+        from: 'the test',
+      }),
+    });
+    const launch = backends.launch({ command: ['sh', '-c', 'echo far; exit 7'] });
+    other.run(launch);
+    expect(await other.over(launch.uid)).toMatchObject({ state: 'FAILED', exitCode: 7 });
+    expect(await other.text(launch.uid)).toBe('far\n');
   });
 });
