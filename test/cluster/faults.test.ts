@@ -277,6 +277,24 @@ describeLab('a workstation by SSH', () => {
     expect(host.sh(`stat -c %i ${kept[0]}`)).toBe(inode);
   });
 
+  test('keeps its load, and forgets attempts that are long over but none that lives', async () => {
+    const probe = await machines.open(host, patient);
+    const [old, live] = [counted('exit 0'), counted('exec sleep 300')];
+    probe.want({ kind: 'run', launch: old }, { kind: 'run', launch: live });
+    await probe.over(old.uid);
+    await probe.state(live.uid, 'RUNNING');
+    const folder = host.sh(`dirname "$(find /root/.local -name ${old.uid})"`).trim();
+    host.sh(`touch -d '9 days ago' ${folder}/*/claim`);
+    host.restartSshd();
+    await probe.until(() => probe.contact() !== 'CONNECTED');
+    await probe.healthy();
+    await eventually(() => !host.sh(`ls ${folder}`).includes(old.uid), 'the old one is removed');
+    expect(host.sh(`ls ${folder}`)).toContain(live.uid);
+    expect(sleepers()).toBe('1');
+    const history = probe.backend.history?.('ws-two', 0);
+    expect(history?.series.map(({ key }) => key)).toContain('memory-bytes');
+  });
+
   test('says what stands in the way of a start', async () => {
     const probe = await machines.open(host, patient);
     const missing = launchOf({ command: ['no-such-program'] });

@@ -250,7 +250,7 @@ export class WorkerWatch {
   }
 }
 
-function figuresOf(worker: WorkerObservation): LoadFigures {
+export function figuresOf(worker: WorkerObservation): LoadFigures {
   const figures: Record<string, number | null> = {
     'cpu-percent': worker.cpuBusyPercent,
     'memory-bytes': worker.memoryBytes - worker.memoryAvailableBytes,

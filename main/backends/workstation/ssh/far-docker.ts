@@ -3,7 +3,7 @@
  * can be read while it is off. While it is cut off containers go on; when it is given up its runtime here is thrown away, and the
  * next one removes what is left of them there.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { DockerState } from '../../../../core/contract/machines.js';
@@ -35,6 +35,9 @@ export interface FarDockerOptions {
   readonly onGrew: (uid: string, outSize: number, errSize: number) => void;
   readonly onState: () => void;
 }
+
+/** A day more than the controller keeps jobs. */
+const keptMs = 8 * 86_400_000;
 
 export class FarDocker {
   private readonly folder: string;
@@ -133,6 +136,7 @@ export class FarDocker {
   private make(hello: FarHello, attemptsFolder: string): DockerRuntime {
     const { name, log, nowMs, monotonicMs, files } = this.options;
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    this.removeOld();
     const runtime = new DockerRuntime({
       attemptsFolder: this.folder,
       dataFolder: path.posix.dirname(attemptsFolder),
@@ -157,6 +161,17 @@ export class FarDocker {
     });
     void runtime.start();
     return runtime;
+  }
+
+  /** Logs of jobs that are forgotten by now. */
+  private removeOld(): void {
+    const wanted = new Set(this.desired.map(uidOf));
+    for (const name of readdirSync(this.folder)) {
+      const folder = path.join(this.folder, name);
+      if (!/^[0-9a-f]{16}$/.test(name) || wanted.has(name)) continue;
+      if (this.options.nowMs() - statSync(folder).mtimeMs > keptMs)
+        rmSync(folder, { recursive: true, force: true });
+    }
   }
 
   private find(): FoundEndpoint {

@@ -559,6 +559,19 @@ sub sample {
   say_('sample', $busy, $all, $total, $available);
 }
 
+# Folders of attempts that the controller keeps no more, a day after that. Nothing that lives is touched.
+sub prune {
+  my @old;
+  opendir my $all, $base or return;
+  for my $uid (grep { /^[0-9a-f]{16}$/ && !$attempts{$_} } readdir $all) {
+    my $age = -M "$base/$uid/claim" // -M "$base/$uid";
+    next unless defined $age && $age > 8;
+    my $claim = claim_of($uid);
+    push @old, "$base/$uid" unless $claim->{kind} eq 'claimed' && !$claim->{status} && alive($claim);
+  }
+  job('pruned', 3600, sub { run_program('rm', '-rf', '--', @old[0 .. ($#old < 999 ? $#old : 999)]) }) if @old;
+}
+
 sub hello {
   my ($sysname, $nodename, $release, undef, $architecture) = POSIX::uname();
   my $id = line('/etc/machine-id') || line('/var/lib/dbus/machine-id');
@@ -613,6 +626,7 @@ sub setup {
   # Files that no job has used for a week are sent anew.
   if (opendir my $all, "$path/.files") { for (readdir $all) { unlink "$path/.files/$_" if -f "$path/.files/$_" && -M _ > 7 } }
   say_('ready', $path);
+  prune();
 }
 
 # Whole or not there at all.
@@ -702,7 +716,7 @@ sub receive {
   elsif ($kind eq 'docker') { job('docker', 5, \&docker_probe) }
 }
 
-my ($fast, $slow, $measure) = (0, 0, 0);
+my ($fast, $slow, $measure, $pruned) = (0, 0, 0, mono());
 sub periodic {
   my $now = mono();
   my ($is_fast, $is_slow, $measures) = ($now >= $fast, $now >= $slow, $now >= $measure);
@@ -721,6 +735,7 @@ sub periodic {
   }
   for my $name (keys %jobs) { job_over($name, 1) if $now >= $jobs{$name}{until} }
   if ($strays && !grep { $attempts{$_} } @$strays) { say_('strays-gone', scalar @$strays); $strays = undef }
+  if (defined $base && $now - $pruned > 21_600) { $pruned = $now; prune() }
   POSIX::_exit(0) if $now - $heard > $silence;
 }
 

@@ -43,6 +43,7 @@ const leaveMs = 1000;
 const mostErrorText = 8192;
 /** A skew is measured no better than half of the round trip: the quickest of so many counts. */
 const skewSamples = 8;
+const indistinctMs = 50;
 
 export function openFarLink(options: FarLinkOptions): FarLink {
   const { ssh, monotonicMs } = options;
@@ -124,7 +125,9 @@ export function openFarLink(options: FarLinkOptions): FarLink {
       (found, one) => (found === null || one.tripMs < found.tripMs ? one : found),
       null,
     );
-    return best?.skewMs ?? null;
+    if (best === null) return null;
+    // Less than what can be told apart is none: clocks that are kept agree better than this is measured.
+    return Math.abs(best.skewMs) <= best.tripMs / 2 + indistinctMs ? 0 : best.skewMs;
   }
 
   child.stdout.on('data', (piece: Buffer) => {

@@ -7,9 +7,12 @@
  * `start`, which returns at once; `retry` tries at once; `forget` is for one that is removed for good, after `close`.
  */
 import { randomInt } from 'node:crypto';
+import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
+import type { History } from '../../../../core/contract/machines.js';
 import { parseMarks } from '../../../logs/growth.js';
+import { LoadHistory } from '../../../machine/history.js';
 import type {
   AttemptObservation,
   Backend,
@@ -21,6 +24,7 @@ import type {
   WorkerObservation,
 } from '../../backend.js';
 import type { LinkLog } from '../process/launcher-link.js';
+import { figuresOf } from '../worker-watch.js';
 import supervisorText from '../process/supervisor.sh?raw';
 import { parseSshAddress, type SshAddress } from './address.js';
 import { ContactState, usualLimits, type ContactLimits } from './contact-state.js';
@@ -78,6 +82,7 @@ class OneMachine implements SshMachine {
   private readonly files: FarFiles;
   private readonly docker: FarDocker;
   private readonly machine = new FarMachine();
+  private readonly load: LoadHistory;
   private listener: BackendListener | null = null;
   private hello: FarHello | null = null;
   private facts;
@@ -96,6 +101,7 @@ class OneMachine implements SshMachine {
     const { nowMs, monotonicMs, log } = options;
     this.address = parseSshAddress(options.address);
     this.contact = new ContactState({ ...usualLimits, ...options.limits }, nowMs(), monotonicMs());
+    this.load = new LoadHistory(path.join(options.home, `load-${options.name}`));
     this.facts = recallFacts(options.home, options.name);
     this.sampledAtMs = nowMs();
     this.reads = new FarReads(options.name);
@@ -210,6 +216,10 @@ class OneMachine implements SshMachine {
     return this.docker.images();
   }
 
+  history(_workerId: string, sinceMs: number): History {
+    return this.load.since(sinceMs);
+  }
+
   retry(): void {
     this.contact.hurry();
     this.connection.now();
@@ -230,6 +240,7 @@ class OneMachine implements SshMachine {
     this.attempts.close();
     this.reads.disconnected();
     this.files.disconnected();
+    this.load.save();
     await Promise.all([this.docker.close(), this.connection.close()]);
   }
 
@@ -257,6 +268,7 @@ class OneMachine implements SshMachine {
       case 'sample':
         this.machine.sample(word);
         this.sampledAtMs = this.options.nowMs();
+        for (const worker of this.observe()) this.load.add(this.sampledAtMs, figuresOf(worker));
         this.tell();
         return;
       case 'disks':
@@ -371,8 +383,7 @@ class OneMachine implements SshMachine {
       const { name, log } = this.options;
       const why = this.contact.view().message ?? '';
       log.warn('A machine counts as lost; its tasks are to run elsewhere', { machine: name, why });
-      this.attempts.lost(`The machine ${name} was lost: ${why}`);
-      this.docker.lost(`The machine ${name} was lost: ${why}`);
+      for (const part of [this.attempts, this.docker]) part.lost(`The machine ${name} was lost: ${why}`);
       this.tell();
     }
     this.sample();
