@@ -192,8 +192,8 @@ interface Step {
 function perTask(left: Step, right: Step, missing: number): number {
   const [a, b] = [Math.min(left.gain, missing), Math.min(right.gain, missing)];
   return (
-    left.cost.preemptions * b - right.cost.preemptions * a ||
     left.cost.lost * b - right.cost.lost * a ||
+    left.cost.preemptions * b - right.cost.preemptions * a ||
     left.cost.value * b - right.cost.value * a ||
     left.cost.count * b - right.cost.count * a
   );

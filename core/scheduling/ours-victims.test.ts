@@ -29,12 +29,18 @@ describe('one victim search for solo tasks and gangs', () => {
       { b: { band: 'BATCH', preemptions: 9 }, a: { band: 'INTERACTIVE' } },
       'b',
     ],
+    ['then the one that loses less work', { b: { startedAgo: 30 }, a: { startedAgo: 31 } }, 'b'],
     [
-      'then the one preempted less often',
-      { b: { preemptions: 0, startedAgo: 600 }, a: { preemptions: 1 } },
+      'a loss counts twice when it is the second',
+      { b: { startedAgo: 59 }, a: { startedAgo: 30, preemptions: 1 } },
       'b',
     ],
-    ['then the one that loses less work', { b: { startedAgo: 30 }, a: { startedAgo: 31 } }, 'b'],
+    ['but not for more', { b: { startedAgo: 61 }, a: { startedAgo: 30, preemptions: 1 } }, 'a'],
+    [
+      'of two that lose nothing the one preempted less often',
+      { b: { startedAgo: 0 }, a: { startedAgo: 0, preemptions: 1 } },
+      'b',
+    ],
     [
       'work since the last checkpoint',
       { b: { startedAgo: 600, checkpointAgo: 1 }, a: { startedAgo: 30 } },

@@ -62,12 +62,13 @@ describe('reservation with backfill', () => {
     expect(placesOf(world.decide())).toEqual(['/cid/a/0 w2']);
   });
 
-  test('something endless in the way: no start is known, and only limited work is let in', () => {
+  test('something endless in the way: no start is known, and only work that leaves within the hour is let in', () => {
     const world = new TestCluster(['w1', 'w2'].map((id) => worker(id, { attributes: { rack: 'r' } })));
     world.run('/bob/a', 'w1', { cpu: 4 });
     world.submit('/ann/gang', { cpu: 4, tasks: 2, gangBy: 'rack', waitingSinceMs: 0 });
-    world.submit('/cid/a', { limitMs: minute });
-    world.submit('/cid/b');
+    world.submit('/cid/a', { limitMs: 60 * minute });
+    world.submit('/cid/b', { limitMs: 61 * minute });
+    world.submit('/cid/c');
     const decision = world.decide();
     expect(decision.reservations).toMatchObject([{ startMs: null }]);
     expect(placesOf(decision)).toEqual(['/cid/a/0 w2']);

@@ -20,11 +20,15 @@ export interface Reserved {
 
 const endless = Number.POSITIVE_INFINITY;
 
+/** What is endless on reserved machines may end at any moment: until then only work that leaves soon is let in beside it. */
+const beforeUnknownMs = 60 * 60_000;
+
 /** True when the job may start on that machine although it is reserved. */
 export function mayBackfill(entry: JobEntry, band: number, reserved: Reserved, nowMs: number): boolean {
   const { id, limitMs } = entry.job;
   if (id === reserved.jobId || band > reserved.band) return true;
-  return limitMs !== null && nowMs + limitMs <= reserved.startMs;
+  if (limitMs === null) return false;
+  return Number.isFinite(reserved.startMs) ? nowMs + limitMs <= reserved.startMs : limitMs <= beforeUnknownMs;
 }
 
 interface Best {

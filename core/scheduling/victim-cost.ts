@@ -5,7 +5,7 @@ import type { Victim } from './holdings.js';
 export interface Cost {
   /** Times they were preempted before. */
   preemptions: number;
-  /** Value x seconds of work since their last checkpoints. */
+  /** Value x seconds of work since their last checkpoints, counted once more for each time the victim was preempted before. */
   lost: number;
   value: number;
   count: number;
@@ -33,8 +33,8 @@ export function costOf(victims: readonly Victim[]): Cost {
 
 export function compareCosts(left: Cost, right: Cost): number {
   return (
-    left.preemptions - right.preemptions ||
     left.lost - right.lost ||
+    left.preemptions - right.preemptions ||
     left.value - right.value ||
     left.count - right.count ||
     compareTexts(left.id, right.id)
@@ -44,20 +44,20 @@ export function compareCosts(left: Cost, right: Cost): number {
 /** `compareCosts` of the cost with that victim in it, without making it. */
 export function compareWith(cost: Cost, victim: Victim, other: Cost): number {
   return (
-    cost.preemptions + victim.preemptions - other.preemptions ||
     cost.lost + victim.lost - other.lost ||
+    cost.preemptions + victim.preemptions - other.preemptions ||
     cost.value + victim.value - other.value ||
     cost.count + 1 - other.count ||
     compareTexts(cost.count === 0 || victim.id < cost.id ? victim.id : cost.id, other.id)
   );
 }
 
-/** Worse band first, then the less often preempted, less work lost, less value, smaller id. */
+/** Worse band first, then less work lost, less often preempted, less value, smaller id. */
 export function compareVictims(left: Victim, right: Victim): number {
   return (
     right.rank - left.rank ||
-    left.preemptions - right.preemptions ||
     left.lost - right.lost ||
+    left.preemptions - right.preemptions ||
     left.value - right.value ||
     compareTexts(left.id, right.id)
   );

@@ -62,8 +62,8 @@ export class VictimSets {
 
   compareOne(victim: Victim, cost: Cost): number {
     return (
-      victim.preemptions - cost.preemptions ||
       victim.lost - cost.lost ||
+      victim.preemptions - cost.preemptions ||
       victim.value - cost.value ||
       1 - cost.count ||
       (victim.id < cost.id ? -1 : victim.id > cost.id ? 1 : 0)

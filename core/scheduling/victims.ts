@@ -194,7 +194,8 @@ export class Victims {
     this.sorted = true;
     this.cluster.holdings.sweep();
     const { units, unitsOn } = this.cluster.holdings;
-    for (const unit of units) unit.lost = this.lostOf(unit);
+    // Who was hit often is spared, but not at any price: no gang that was never preempted goes for the place of one card.
+    for (const unit of units) unit.lost = this.lostOf(unit) * (1 + unit.preemptions);
     sortIfNeeded(units, compareVictims);
     for (const [place, unit] of units.entries()) unit.place = place;
     for (const list of unitsOn) sortIfNeeded(list, comparePlaces);
