@@ -32,14 +32,14 @@ export const stages = [
   { name: 'unit', timeoutMs: 10 * minute, run: (limit) => runVitest(['unit', 'renderer'], limit) },
   ...['store', 'contract', 'backends'].map((name) => ({
     name,
-    timeoutMs: 5 * minute,
+    timeoutMs: 8 * minute,
     run: (/** @type {number} */ limit) => runVitest([name], limit),
   })),
-  { name: 'faults', timeoutMs: 8 * minute, run: (limit) => runVitest(['faults'], limit) },
+  { name: 'faults', timeoutMs: 12 * minute, run: (limit) => runVitest(['faults'], limit) },
   { name: 'cluster', timeoutMs: 8 * minute, run: (limit) => runVitest(['cluster'], limit) },
-  { name: 'e2e', timeoutMs: 8 * minute, run: runWindowTests },
+  { name: 'e2e', timeoutMs: 12 * minute, run: runWindowTests },
   { name: 'package', timeoutMs: 5 * minute, run: runPackageCheck },
-  { name: 'accept', timeoutMs: 8 * minute, run: runAcceptance },
+  { name: 'accept', timeoutMs: 10 * minute, run: runAcceptance },
 ];
 
 /** What a shell of the caller has set must not reach the tests. */
