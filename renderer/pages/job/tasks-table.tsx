@@ -10,10 +10,12 @@ import { Dash } from '../../components/values.js';
 import { formatDuration } from '../../../core/formats/durations.js';
 import type { AttemptView, JobSummary, TaskView } from '../../../core/contract/views.js';
 import { common } from '../../strings/common.js';
+import { graphs } from '../../strings/graphs.js';
 import { job as words } from '../../strings/job.js';
 import { endingText } from './endings.js';
 import { leavingTexts } from './leaving.js';
 import styles from './tasks-table.module.css';
+import { foreignCards, usageFacts } from './usage-facts.js';
 
 export interface TasksTableProps {
   readonly summary: JobSummary;
@@ -183,7 +185,9 @@ function AttemptLine({ task, attempt, graceMs, onShowLog }: AttemptLineProps) {
     ...(attempt.devices.length === 0 ? [] : [words.gpus(attempt.devices.length)]),
     ...(attempt.peakMemoryBytes === null ? [] : [words.peak(attempt.peakMemoryBytes)]),
     ...(attempt.pid === null ? [] : [words.pid(attempt.pid)]),
+    ...usageFacts(attempt.usage),
   ];
+  const foreign = foreignCards(attempt.usage, attempt.devices);
   const ending = endingText(attempt);
   return (
     <li className={styles['attempt']}>
@@ -217,6 +221,9 @@ function AttemptLine({ task, attempt, graceMs, onShowLog }: AttemptLineProps) {
           {text}
         </span>
       ))}
+      {foreign.length === 0 ? null : (
+        <span className={styles['attemptCause']}>{graphs.foreign(foreign)}</span>
+      )}
       {attempt.warnings.map((warning) => (
         <span key={warning.code} className={styles['attemptCause']}>
           {words.warning(warning.message)}
