@@ -16,6 +16,12 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
     `UPDATE jobs SET state = ?, band = ?, started_at_ms = ?, finished_at_ms = ?, scheduling_deadline_ms = ?, cause_code = ?,
        cause_message = ?, exit_code = ?, held = ?, own_rank = ? WHERE id = ?`,
   );
+  // Without the time of its end: naming that column would have its index written at each step of a job.
+  const jobProgress = connection.prepare(
+    'update job that goes on',
+    `UPDATE jobs SET state = ?, band = ?, started_at_ms = ?, scheduling_deadline_ms = ?, cause_code = ?, cause_message = ?,
+       exit_code = ?, held = ?, own_rank = ? WHERE id = ? AND finished_at_ms IS NULL`,
+  );
   const jobInsert = connection.prepare(
     'insert job',
     `INSERT INTO jobs(state, band, started_at_ms, finished_at_ms, scheduling_deadline_ms, cause_code, cause_message, exit_code,
@@ -91,11 +97,8 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
   );
 
   function writeJob(job: Job): void {
-    const changing = [
-      stateNumbers[job.state],
-      bandNumber(job.band),
-      job.startedAtMs,
-      job.finishedAtMs,
+    const before = [stateNumbers[job.state], bandNumber(job.band), job.startedAtMs];
+    const after = [
       job.schedulingDeadlineMs,
       job.cause?.code ?? null,
       job.cause?.message ?? null,
@@ -104,6 +107,7 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
       job.rank,
       job.id,
     ];
+    const changing = [...before, job.finishedAtMs, ...after];
     const insert = (): boolean => {
       const commandLine = commandLineOf(job.spec.command);
       const inserted = jobInsert.run(
@@ -127,7 +131,10 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
       configInsert.run(inserted.lastId, JSON.stringify(job.spec));
       return true;
     };
-    const update = (): boolean => jobUpdate.run(...changing).changes > 0;
+    const update = (): boolean => {
+      if (job.finishedAtMs === null && jobProgress.run(...before, ...after).changes > 0) return true;
+      return jobUpdate.run(...changing).changes > 0;
+    };
     const likelyNew = job.state === 'PENDING' && job.startedAtMs === null;
     if (!(likelyNew ? insert() || update() : update() || insert())) throw notWritten('job', job.id);
   }
