@@ -63,10 +63,9 @@ export class ClaimGate {
   }
 
   /** One without cards has shown now that it lives long enough for others to know of it. */
-  livesOn({ uid, launch, supervisor, phase }: AttemptEntry): void {
+  livesOn({ launch, supervisor, phase }: AttemptEntry): void {
     if (this.claims === null || launch === null || launch.devices.length > 0 || phase === 'ended') return;
-    this.claims.take(launch);
-    this.claims.runsUnder(uid, supervisor?.pid ?? null);
+    this.claims.take(launch, supervisor?.pid ?? null);
   }
 
   ended(uid: string): void {

@@ -87,7 +87,7 @@ test('who is first has the card until he gives it back; everybody can read that'
   expect(ann.takeDevice(card, claimOf('a1'))).toBeNull();
   // Also another attempt of the same controller has to wait.
   expect(ann.takeDevice(card, claimOf('a2'))).toMatchObject({ claim: { attempt: 'a1' } });
-  ann.release('a1');
+  ann.release(claimOf('a1'));
   expect(ben.takeDevice(card, claimOf('b1'))).toBeNull();
   expect(readdirSync(folder)).toEqual([`device-${card}-0`]);
 });
@@ -175,7 +175,7 @@ describe('what somebody puts there to do harm', () => {
     put();
     expect(ann.takeDevice(card, claimOf('a1'))).toBeNull();
     expect(ben.takeDevice(card, claimOf('b1'))).toMatchObject({ claim: { attempt: 'a1' } });
-    ann.release('a1');
+    ann.release(claimOf('a1'));
     expect(ben.takeDevice(card, claimOf('b1'))).toBeNull();
   });
 

@@ -76,9 +76,9 @@ export class ClaimsFolder {
     return null;
   }
 
-  /** All proper claims there are, those of the dead marked. */
-  read(): readonly FoundClaim[] {
-    return this.names().flatMap((name) => this.readOne(name) ?? []);
+  /** All proper claims there are, those of the dead marked. `skip`: names that need not be looked into. */
+  read(skip: (name: string) => boolean = () => false): readonly FoundClaim[] {
+    return this.names().flatMap((name) => (skip(name) ? [] : (this.readOne(name) ?? [])));
   }
 
   /** Null: it is ours now. Otherwise who has it. */
@@ -113,11 +113,13 @@ export class ClaimsFolder {
   /** The same claim with more known of it, in place of what stands. */
   renew(claim: Claim): void {
     const text = JSON.stringify(claim);
-    for (const { name } of this.ownOf(claim.attempt)) this.replace(name, text);
+    this.replace(attemptFileName(claim.attempt), text);
+    for (const name of this.deviceNamesOf(claim)) this.replace(name, text);
   }
 
-  release(attempt: string): void {
-    for (const { name } of this.ownOf(attempt)) this.remove(name);
+  release(claim: Claim): void {
+    for (const name of this.deviceNamesOf(claim)) this.remove(name);
+    this.remove(attemptFileName(claim.attempt));
   }
 
   /** Claims of this controller for attempts it does not run any more. */
@@ -125,8 +127,13 @@ export class ClaimsFolder {
     for (const { own, name, claim } of this.read()) if (own && !isKnown(claim.attempt)) this.remove(name);
   }
 
-  private ownOf(attempt: string): readonly FoundClaim[] {
-    return this.read().filter(({ own, claim }) => own && claim.attempt === attempt);
+  private deviceNamesOf({ attempt, devices }: Claim): readonly string[] {
+    if (devices.length === 0) return [];
+    const names = this.names();
+    return devices
+      .flatMap((device) => this.holders(device, names))
+      .filter(({ own, claim }) => own && claim.attempt === attempt)
+      .map(({ name }) => name);
   }
 
   private holders(device: string, names: readonly string[]): readonly FoundClaim[] {

@@ -4,8 +4,9 @@ import { watch, type FSWatcher } from 'node:fs';
 import os from 'node:os';
 import type { GpuView } from '../../../../core/contract/gpus.js';
 import type { AttemptLaunch } from '../../backend.js';
+import { isErrorCode } from '../process/error-code.js';
 import type { LinkLog } from '../process/launcher-link.js';
-import type { Claim } from './claim-file.js';
+import { attemptFileName, type Claim } from './claim-file.js';
 import { ClaimsFolder, type FoundClaim } from './claims-folder.js';
 import { identityOf, surroundingsHere } from './liveness.js';
 
@@ -27,7 +28,7 @@ export interface OthersClaims {
 }
 
 const nothing: OthersClaims = { cpuMillicores: 0, memoryBytes: 0, devices: new Map() };
-const settleMs = 50;
+const settleMs = 100;
 
 export class MachineClaims {
   private readonly folder: ClaimsFolder;
@@ -49,15 +50,15 @@ export class MachineClaims {
     if (this.usable) this.follow();
   }
 
-  /** Null: all its devices are its own now. Otherwise one sentence that says who has one. */
-  take(launch: AttemptLaunch): string | null {
+  /** Null: all its devices are its own now. Otherwise one sentence that says who has one. `pid`: the process it runs under already. */
+  take(launch: AttemptLaunch, pid: number | null = null): string | null {
     if (!this.usable || this.own.has(launch.uid)) return null;
-    const claim = this.claimOf(launch);
+    const claim = this.claimOf(launch, pid);
     const holder = this.attempt(() => {
       for (const device of launch.devices) {
         const other = this.folder.takeDevice(device, claim);
         if (other === null) continue;
-        this.folder.release(launch.uid);
+        this.folder.release(claim);
         return `${device} is claimed by ${whose(other)} on this machine.`;
       }
       this.folder.putAttempt(claim);
@@ -78,7 +79,10 @@ export class MachineClaims {
   }
 
   release(uid: string): void {
-    if (this.own.delete(uid)) this.attempt(() => this.folder.release(uid), 'could not be written to');
+    const claim = this.own.get(uid);
+    if (claim === undefined) return;
+    this.own.delete(uid);
+    this.attempt(() => this.folder.release(claim), 'could not be written to');
   }
 
   /** What a controller before this one left for attempts that are over. */
@@ -88,7 +92,9 @@ export class MachineClaims {
 
   others(): OthersClaims {
     if (!this.usable) return nothing;
-    const found = this.attempt(() => this.folder.read(), 'could not be read') ?? [];
+    // What is known to be ours need not be read: there may be a thousand of it.
+    const ours = new Set([...this.own.keys()].map(attemptFileName));
+    const found = this.attempt(() => this.folder.read((name) => ours.has(name)), 'could not be read') ?? [];
     const devices = new Map<string, string[]>();
     const attempts = new Map<string, Claim>();
     for (const each of found) {
@@ -117,7 +123,7 @@ export class MachineClaims {
     if (this.settling !== null) clearTimeout(this.settling);
   }
 
-  private claimOf(launch: AttemptLaunch): Claim {
+  private claimOf(launch: AttemptLaunch, pid: number | null): Claim {
     return {
       version: 1,
       owner: os.userInfo().username.slice(0, 256),
@@ -129,7 +135,7 @@ export class MachineClaims {
       bootId: this.here.bootId,
       pidNamespace: this.here.pidNamespace,
       host: identityOf(process.pid),
-      supervisor: null,
+      supervisor: pid === null ? null : identityOf(pid),
       container: launch.spec.image !== null,
     };
   }
@@ -149,9 +155,17 @@ export class MachineClaims {
     }
   }
 
+  /** Undefined when it failed, which is said. A folder that was cleaned away meanwhile is made again. */
   private attempt<T>(work: () => T, what: string): T | undefined {
     try {
-      return work();
+      try {
+        return work();
+      } catch (error) {
+        if (!isErrorCode(error, 'ENOENT') || this.folder.prepare() !== null) throw error;
+        this.watcher?.close();
+        this.follow();
+        return work();
+      }
     } catch (error) {
       this.options.log.warn(`The folder of claims ${this.options.folder} ${what}`, { error: String(error) });
       return undefined;
