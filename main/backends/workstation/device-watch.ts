@@ -24,6 +24,8 @@ const mostNamed = 3;
 
 interface Holder {
   readonly entry: AttemptEntry;
+  /** Processes that were on the cards before it. */
+  readonly before: ReadonlySet<number>;
   /** Since when each of its cards is idle. */
   readonly idleSinceMs: Map<string, number>;
 }
@@ -37,9 +39,11 @@ export class DeviceWatch {
     return this.holders.size;
   }
 
-  add(entry: AttemptEntry): void {
+  /** `gpus` as they were read last. */
+  add(entry: AttemptEntry, gpus: readonly GpuView[]): void {
     if ((entry.launch?.devices.length ?? 0) === 0 || this.holders.has(entry.uid)) return;
-    this.holders.set(entry.uid, { entry, idleSinceMs: new Map() });
+    const before = new Set(gpus.flatMap(({ processes }) => processes.map(({ pid }) => pid)));
+    this.holders.set(entry.uid, { entry, before, idleSinceMs: new Map() });
   }
 
   remove(uid: string): void {
@@ -49,6 +53,8 @@ export class DeviceWatch {
   /** After each reading of the cards. `lost`: those that do not answer any more. */
   look(gpus: readonly GpuView[], lost: ReadonlySet<string>): void {
     for (const holder of [...this.holders.values()]) {
+      // What an ended one left is told by itself.
+      if (holder.entry.phase !== 'running') continue;
       const devices = holder.entry.launch?.devices ?? [];
       for (const gpu of gpus) {
         if (!devices.includes(gpu.uuid)) continue;
@@ -62,9 +68,10 @@ export class DeviceWatch {
     }
   }
 
-  private lookForOthers({ entry }: Holder, gpu: GpuView): void {
+  private lookForOthers({ entry, before }: Holder, gpu: GpuView): void {
     const others = gpu.processes.filter(
-      ({ computes, attemptUid, pid }) => computes && attemptUid === null && this.options.isAlive(pid),
+      ({ computes, attemptUid, pid }) =>
+        computes && attemptUid === null && !before.has(pid) && this.options.isAlive(pid),
     );
     if (others.length === 0) return;
     const message = `Other processes compute on its GPU ${gpu.name} (${gpu.uuid}): ${namesOf(others)}. They carry no mark of the task and were left alone.`;

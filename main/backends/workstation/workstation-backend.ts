@@ -294,7 +294,7 @@ class WorkstationBackend implements Backend {
   private runs(entry: AttemptEntry): void {
     this.storage.add(entry);
     this.leftovers.begins(entry);
-    this.devices.add(entry);
+    this.devices.add(entry, this.workers.gpus());
     this.claims.started(entry);
     this.workers.hold(this.devices.count);
     if (this.growth.isListened(entry.uid)) this.follow(entry);
