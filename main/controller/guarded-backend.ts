@@ -83,6 +83,7 @@ export class GuardedBackend implements Backend {
       workers: (workers) => {
         if (this.closed) return;
         this.workersSeen = workers;
+        this.expect();
         listener.workers(this.observed());
       },
       logGrew: (uid, outSize, errSize) => {
@@ -149,7 +150,20 @@ export class GuardedBackend implements Backend {
       this.later('reconcile again', this.options.patience.retryMs, () => this.reconcile(this.wanted ?? []));
       return;
     }
-    this.silent.expect(desired, this.options.monotonicMs());
+    this.expect();
+  }
+
+  /** From a machine that cannot be reached nothing can be heard: its contact says so, and it alone is concerned. */
+  private expect(): void {
+    const away = new Set(
+      this.workersSeen
+        .filter(({ state, address }) => address !== undefined && state !== 'HEALTHY')
+        .map(({ id }) => id),
+    );
+    const heard = (this.wanted ?? []).filter(
+      (item) => !away.has(item.kind === 'stop' ? item.workerId : item.launch.workerId),
+    );
+    this.silent.expect(heard, this.options.monotonicMs());
     this.lookAtSilent();
   }
 
