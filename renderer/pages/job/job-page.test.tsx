@@ -137,6 +137,20 @@ describe('Job page', () => {
     expect(currentRoute()).toMatchObject({ page: 'job', jobId: '/anna/sweep' });
   });
 
+  it('draws the use of its own cards and of its machine over its run', async () => {
+    const { host } = show(new FakeHost(), '/anna/eval-mmlu', 'graphs');
+    await screen.findByRole('img', { name: /^GPU use\. / });
+    expect(screen.getByRole('link', { name: 'ws-1' }).getAttribute('href')).toBe('#/machine/ws-1');
+    // One of the machine's four cards is the job's.
+    expect(screen.getByRole('img', { name: /^GPU memory\. / }).getAttribute('aria-label')).not.toContain(
+      'GPU 2',
+    );
+    const started = host.jobs.get('/anna/eval-mmlu')?.startedAtMs ?? null;
+    expect(host.callsOf('machine.history')[0]).toEqual({ machineId: 'ws-1', sinceMs: started });
+    fireEvent.click(screen.getByRole('button', { name: 'Pause' }));
+    await screen.findByRole('button', { name: 'Go on' });
+  });
+
   it('names a job that does not exist', async () => {
     show(new FakeHost({ jobs: [] }), '/anna/gone');
     await screen.findByText('There is no job /anna/gone.');
@@ -160,10 +174,11 @@ it.each([
   ['logs', 3, null],
   ['logs', 3, 1],
   ['tasks', 12, null],
+  ['graphs', null, null],
 ] as const)('keeps %s, task %s, attempt %s in the address', (tab, task, attempt) => {
   expect(parseJobPlace(jobPlaceText(tab, task, attempt))).toEqual({ tab, task, attempt });
 });
 
-it.each([null, '', 'graphs', 'logs.x', 'logs.1.2.3'])('takes %j for no place', (text) => {
+it.each([null, '', 'pictures', 'logs.x', 'logs.1.2.3'])('takes %j for no place', (text) => {
   expect(parseJobPlace(text)).toBe(null);
 });
