@@ -71,8 +71,10 @@ export class AttemptEnding {
 
   /** A device of it is gone: what it still does comes to nothing. */
   endByDevice(entry: AttemptEntry, reason: string): void {
-    if (entry.phase !== 'running') return;
-    entry.deviceFault = { reason, ended: true };
+    if (entry.phase !== 'running' || entry.deviceFault !== null) return;
+    // What runs in a container is not ended here: it fails by itself.
+    const ended = this.targetOf(entry) !== null;
+    entry.deviceFault = { reason, ended };
     const deadline = this.options.monotonicMs() + leftoverGraceMs;
     this.endProcesses(entry, 'SIGTERM', () => deadline);
   }
