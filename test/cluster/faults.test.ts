@@ -114,10 +114,8 @@ describeLab('a workstation by SSH', () => {
     await probe.until(healthyWith, 20_000);
     expect(seen[0]).toBe('0');
     // Neither end of the copy is told as the end of anything.
-    expect(probe.reports.filter(({ uid }) => uid === launch.uid).map(({ state }) => state)).toEqual([
-      'RUNNING',
-      'WORKER_FAILED',
-    ]);
+    const told = probe.reports.filter(({ uid }) => uid === launch.uid).map(({ state }) => state);
+    expect([...new Set(told)]).toEqual(['RUNNING', 'WORKER_FAILED']);
     expect(starts()).toBe('1');
     const next = counted('exit 0');
     probe.run(next);

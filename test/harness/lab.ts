@@ -21,8 +21,8 @@ export const describeLab = obstacle === null || process.env['CI'] === 'true' ? d
 export const quickLimits: Partial<SshMachineOptions> = {
   connectTimeoutMs: 1000,
   pingEveryMs: 200,
-  silentAfterMs: 1000,
-  limits: { lossAfterMs: 3000, lossFailures: 3, firstRetryMs: 200, longestRetryMs: 500 },
+  silentAfterMs: 2000,
+  limits: { lossAfterMs: 4000, lossFailures: 3, firstRetryMs: 200, longestRetryMs: 500 },
 };
 
 export interface LabMachines {

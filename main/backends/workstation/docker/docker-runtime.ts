@@ -46,6 +46,8 @@ export interface DockerRuntimeOptions {
   readonly onNotice: (entry: AttemptEntry, notice: StopNotice) => void;
   readonly onConclude: (entry: AttemptEntry) => void;
   readonly onEnded: (uid: string) => void;
+  /** What was left of earlier attempts is gone. */
+  readonly onSwept?: (() => void) | undefined;
 }
 
 const strayGraceMs = 10_000;
@@ -198,6 +200,7 @@ export class DockerRuntime {
         this.options.log.warn('A container that is not wanted is removed', { uid });
         await this.removeOwn(id);
       }
+      this.options.onSwept?.();
     } catch (error) {
       this.options.log.warn('Containers that are left could not be looked for', { error: messageOf(error) });
       this.swept = false;

@@ -47,6 +47,7 @@ export class FarDocker {
   /** Given up with the machine: nothing of them counts any more. */
   private readonly dropped = new Set<string>();
   private lostCause: Cause | null = null;
+  private swept = false;
 
   constructor(private readonly options: FarDockerOptions) {
     this.folder = path.join(options.home, `containers-${options.name}`);
@@ -64,6 +65,11 @@ export class FarDocker {
     return state === undefined || state.state === 'UNKNOWN' || !this.options.isConnected()
       ? this.options.seen()
       : state;
+  }
+
+  /** Nothing is left there of containers that were given up, as far as its Engine can be asked. */
+  isSettled(): boolean {
+    return this.swept || ['ABSENT', 'FAILED'].includes(this.state().state);
   }
 
   images(): ImageControl | null {
@@ -109,6 +115,7 @@ export class FarDocker {
     this.lostCause = { code: 'WORKER_LOST', message };
     void this.runtime?.close();
     this.runtime = null;
+    this.swept = false;
     this.reportLost(this.lostCause);
   }
 
@@ -155,9 +162,13 @@ export class FarDocker {
         if (heard.length > 0) this.options.onObservations(heard);
       },
       onRunning: ({ uid, folder }) => this.growth.track(uid, folder),
-      onNotice: () => undefined,
+      onNotice: ({ uid }, notice) => files.notice(uid, notice),
       onConclude: () => undefined,
       onEnded: (uid) => this.growth.ended(uid),
+      onSwept: () => {
+        this.swept = true;
+        this.options.onState();
+      },
     });
     void runtime.start();
     return runtime;

@@ -2,7 +2,8 @@
 import path from 'node:path';
 import type { HostFiles } from '../docker/local-files.js';
 import type { FarText, FarWord } from './far-words.js';
-import { stagedFiles } from './far-start.js';
+import { noticeText, stagedFiles } from './far-start.js';
+import type { StopNotice } from '../../backend.js';
 
 type Send = (...texts: readonly FarText[]) => void;
 
@@ -53,6 +54,10 @@ export class FarFiles implements HostFiles {
     if (word === null) throw new Error(`${this.name} is not connected`);
     if (word.text(1) !== '') return { scratch: word.text(1) };
     return { cause: { code: 'STAGING_FAILED', message: `On ${this.name}: ${word.text(2)}.` } };
+  }
+
+  notice(uid: string, notice: StopNotice): void {
+    this.send?.('notice', uid, noticeText(notice));
   }
 
   /** Its Engine is reached through a connection, not through a file. */

@@ -9,7 +9,7 @@
 #   put HASH CONTENT
 #   start UID FOLDER LIMIT MEMORY, then four lists with their lengths before them (the command up to the program, files the program
 #     may be, arguments after it, staged paths and hashes), then names and values of the environment
-#   keep UID, stop UID SIGNAL GRACE-MS NOTICE, drop UID, watch UID 0|1
+#   keep UID, stop UID SIGNAL GRACE-MS NOTICE, notice UID NOTICE, watch UID 0|1
 #   strays UID...     stops every other attempt of the folder that lives -> strays-gone COUNT
 #   read ID UID FILE OFFSET MAX                      -> range ID SIZE DATA
 #   real ID PATH -> real ID PATH-WITHOUT-LINKS
@@ -453,11 +453,7 @@ sub stop {
     keep($uid);
     $a = $attempts{$uid} or return;
   }
-  if (length $notice && -d "$base/$uid/work") {
-    my $file;
-    my $name = "$base/$uid/work/preemption.json";
-    if (open $file, '>', "$name.$$") { print {$file} $notice; close $file; rename "$name.$$", $name }
-  }
+  put_file("$base/$uid/work/preemption.json", $notice) if length $notice && -d "$base/$uid/work";
   # Who claims it first: its supervisor, or this fence, behind which the supervisor leaves.
   if (!$a->{adopted} && claim_of($uid)->{kind} eq 'none' && fence($uid)) { $a->{fenced} = 1; return }
   return if $a->{unfilled} && ($a->{stop_later} = [$signal, $grace]);
@@ -706,6 +702,7 @@ sub receive {
   }
   elsif ($kind eq 'strays') { stop_strays(@texts) }
   elsif ($kind eq 'read') { read_range(@texts) }
+  elsif ($kind eq 'notice') { put_file("$base/$texts[0]/work/preemption.json", $texts[1]) if -d "$base/$texts[0]/work" }
   elsif ($kind eq 'real') { real_path(@texts) }
   elsif ($kind eq 'prepare') { prepare(@texts) }
   elsif ($kind eq 'has') { say_('lacks', grep { !-e "$base/.files/$_" } @texts) }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { getSystemErrorName } from 'node:util';
 import type { GpuView } from '../../../../core/contract/gpus.js';
 import { isConfinedPath } from '../../../../core/contract/job-request.js';
-import type { AttemptLaunch } from '../../backend.js';
+import type { AttemptLaunch, StopNotice } from '../../backend.js';
 import {
   refuseByFault,
   refuseFolder,
@@ -121,4 +121,10 @@ export function farRefusal(word: FarWord, launch: AttemptLaunch, place: FarPlace
   if (step === 'attempt') return refuseFolder(uid, `${place.folder}/${uid}`, code, message);
   if (step === 'cwd') return refuseByFault(uid, folderFault(spec.workingDirectory, code, message));
   return refuseSpawn(uid, code, message);
+}
+
+/** What its task finds as preemption.json. */
+export function noticeText(notice: StopNotice): string {
+  const told = { deadline: new Date(notice.deadlineMs).toISOString(), reason: notice.reason };
+  return `${JSON.stringify(told)}\n`;
 }

@@ -11,7 +11,7 @@ import { newEntry, observationOf, stopOrder, type AttemptEntry } from '../proces
 import type { LinkLog } from '../process/launcher-link.js';
 import { outcomeOf, rebooted, stopCause, supervisorLost } from '../process/outcome.js';
 import { Reporter } from '../process/reporter.js';
-import { farRefusal, stagedFiles, startTexts, type FarFile, type FarPlace } from './far-start.js';
+import { farRefusal, noticeText, stagedFiles, startTexts, type FarFile, type FarPlace } from './far-start.js';
 import type { FarText, FarWord } from './far-words.js';
 
 export interface RemoteAttemptsOptions {
@@ -172,11 +172,7 @@ export class RemoteAttempts {
     const { stop } = entry;
     if (stop === null || this.hand === null) return;
     const graceMs = Math.max(0, Math.round(stop.deadlineMs - this.options.monotonicMs()));
-    const { notice } = stop;
-    const told =
-      notice === null
-        ? ''
-        : `${JSON.stringify({ deadline: new Date(notice.deadlineMs).toISOString(), reason: notice.reason })}\n`;
+    const told = stop.notice === null ? '' : noticeText(stop.notice);
     this.hand.send('stop', entry.uid, stop.signal.replace(/^SIG/, ''), String(graceMs), told);
   }
 

@@ -153,18 +153,17 @@ class OneMachine implements SshMachine {
 
   observe(): readonly WorkerObservation[] {
     const { machine, facts, lost, clockSkewMs, sampledAtMs, address } = this;
-    const ready = this.connection.isOpen && machine.complete && this.attempts.isSettled();
-    const contact = this.contact.view();
-    const { name } = this.options;
+    const settled = this.attempts.isSettled() && this.docker.isSettled();
+    const ready = this.connection.isOpen && machine.complete && settled;
     return [
       observationOf({
-        name,
+        name: this.options.name,
         address,
         facts,
         machine,
         ready,
         lost,
-        contact,
+        contact: this.contact.view(),
         clockSkewMs,
         sampledAtMs,
         docker: this.docker.state(),
