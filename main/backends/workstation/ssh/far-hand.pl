@@ -184,6 +184,7 @@ sub begin_end {
     return;
   }
   @$a{qw(ending signal deadline told first pause next)} = (1, $signal, $deadline, {}, 1, 0.005, 0);
+  $a->{young} = !$a->{adopted} && mono() - $a->{since} < 0.5;
 }
 
 # One step of ending an attempt: the same steps as on the controller's own machine (session-end.ts).
@@ -202,12 +203,20 @@ sub step_end {
     return;
   }
   if ($a->{signal} ne 'KILL') {
+    # A shell that was just about to become the command forgets a signal: of one so young it is sent again to what it became.
+    if ($a->{young}) {
+      for my $pid (keys %{ $a->{told} }) {
+        my $entry = $pid == $a->{pid} ? undef : read_stat($pid);
+        delete $a->{told}{$pid} if $entry && $entry->{name} ne $a->{told}{$pid};
+      }
+    }
     my $command_told = grep { $_ != $a->{pid} } keys %{ $a->{told} };
     if ($a->{first} || $a->{gone} || ($a->{pause} >= 0.2 && !$command_told)) {
       my @rest = members($a);
       return report_gone($a) if !@rest && $a->{gone};
       for my $entry (@rest) {
-        next if $a->{told}{ $entry->{pid} }++;
+        next if defined $a->{told}{ $entry->{pid} };
+        $a->{told}{ $entry->{pid} } = $entry->{name};
         signal_one($a, $entry, $a->{signal});
         kill 'CONT', $entry->{pid} if $entry->{state} eq 'T';
       }
