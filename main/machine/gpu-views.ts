@@ -138,3 +138,19 @@ export function processName({ pid, user, name, usedBytes }: GpuProcessView): str
   const shown = name.length > 60 ? `${name.slice(0, 59)}…` : name;
   return `${shown}${user === null ? '' : ` of ${user}`} (process ${pid}${memory})`;
 }
+
+/** What was known stays listed, with no figures and the reason. */
+export function silentView(view: GpuView, reason: string): GpuView {
+  return {
+    ...view,
+    utilizationPercent: null,
+    memoryUsedBytes: null,
+    temperatureCelsius: null,
+    powerWatts: null,
+    clockMhz: null,
+    memoryClockMhz: null,
+    note: 'not answering',
+    state: 'SILENT',
+    stateReason: `${reason}.`,
+  };
+}

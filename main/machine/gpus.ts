@@ -18,7 +18,7 @@ import { readNvidiaSmi } from '../../core/formats/nvidia-smi/read.js';
 import { parseTopology, type CardTopology } from '../../core/formats/nvidia-smi/topology.js';
 import { GpuHealth } from './gpu-health.js';
 import { GpuLoop } from './gpu-loop.js';
-import { measuredNow, viewsOf } from './gpu-views.js';
+import { measuredNow, silentView, viewsOf } from './gpu-views.js';
 import { KernelLog } from './kernel-log.js';
 import { NvidiaTool } from './nvidia-tool.js';
 import { createProcessView } from './processes.js';
@@ -38,6 +38,8 @@ export interface GpuReading {
   readonly processes: readonly GpuProcess[];
   /** Why there are none, or what is wrong with reading them; null when all is well. */
   readonly note: string | null;
+  /** Whether errors of cards in the kernel's log are seen. */
+  readonly errorLog?: 'read' | 'not readable here';
   /** Cards that do not answer while the tool does. */
   readonly lost?: ReadonlySet<string>;
 }
@@ -359,28 +361,13 @@ class NvidiaReader implements GpuReader {
     return {
       gpus,
       processes: gpus.flatMap(processesOf),
+      errorLog: this.kernelLog.readable() ? 'read' : 'not readable here',
       lost: new Set(
         [...this.lost.keys()].flatMap((uuid) => (this.bases.get(uuid) ?? []).map((view) => view.uuid)),
       ),
       note: gpus.length === 0 ? 'nvidia-smi lists no cards' : lostNote(this.lost.size, gpus.length),
     };
   }
-}
-
-/** What was known stays listed, with no figures and the reason. */
-function silentView(view: GpuView, reason: string): GpuView {
-  return {
-    ...view,
-    utilizationPercent: null,
-    memoryUsedBytes: null,
-    temperatureCelsius: null,
-    powerWatts: null,
-    clockMhz: null,
-    memoryClockMhz: null,
-    note: 'not answering',
-    state: 'SILENT',
-    stateReason: `${reason}.`,
-  };
 }
 
 function lostNote(lost: number, all: number): string | null {

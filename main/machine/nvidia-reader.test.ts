@@ -53,8 +53,9 @@ describe('each capture as jobs are given its cards', () => {
       `GPU 0: NVIDIA A100-SXM4-80GB (UUID: ${first})\n` +
         uuids.map((uuid, at) => `  MIG 1g.20gb     Device  ${at}: (UUID: ${uuid})\n`).join(''),
     );
-    const { gpus, note } = await reader.read(nobody);
+    const { gpus, note, errorLog } = await reader.read(nobody);
     expect(note).toBeNull();
+    expect(errorLog).toBe('not readable here');
     expect(gpus.map(({ uuid }) => uuid)).toEqual(uuids);
     for (const [at, gpu] of gpus.entries()) {
       expect(gpu).toMatchObject({
@@ -249,6 +250,7 @@ describe('one card in trouble', () => {
     appendFileSync(file, line(79, 'before'));
     try {
       open(k80, { kernelLog: new KernelLog(file) });
+      expect((await reader.read(nobody)).errorLog).toBe('read');
       expect(states(await reader.read(nobody))[2]).toBe('FREE');
       appendFileSync(file, line(31, 'a fault of the program'));
       expect(states(await reader.read(nobody))[2]).toBe('FREE');

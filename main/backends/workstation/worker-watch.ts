@@ -235,7 +235,7 @@ export class WorkerWatch {
       memoryBytes: sample.memoryTotalBytes,
       gpus,
       gpuNote: note,
-      attributes: attributesOf(sample.hostname, gpus),
+      attributes: attributesOf(sample.hostname, gpus, this.reading.errorLog),
       platform: sample.platform,
       cpuModel: sample.cpuModel,
       cpuCount: sample.cpuCount,
@@ -269,12 +269,17 @@ function statesOf({ gpus }: GpuReading): string {
 }
 
 /** A machine with cards takes jobs without any all the same: only what asks for a device type is held to it. */
-function attributesOf(hostname: string, gpus: readonly GpuView[]): WorkerObservation['attributes'] {
+function attributesOf(
+  hostname: string,
+  gpus: readonly GpuView[],
+  errorLog: GpuReading['errorLog'],
+): WorkerObservation['attributes'] {
   const variants = [...new Set(gpus.map((gpu) => gpu.variant))].sort();
   return {
     hostname,
     preemptible: 'false',
     'device-type': gpus.length > 0 ? 'gpu' : 'cpu',
     ...(variants.length === 0 ? {} : { 'device-variant': variants.join(','), 'gpu-count': gpus.length }),
+    ...(variants.length === 0 || errorLog === undefined ? {} : { 'gpu-error-log': errorLog }),
   };
 }
