@@ -24,7 +24,8 @@ export function warningSentences(tasks: Iterable<TaskView>): readonly string[] {
 
 /** One sentence about a job that has not started. */
 export function waitSentence(summary: JobSummary): string {
-  const why = summary.waiting === null ? 'it has not been looked at yet' : summary.waiting.message;
+  // The reason is a sentence of its own in lists.
+  const why = summary.waiting?.message.replace(/^Waits: /, '') ?? 'it has not been looked at yet';
   return `${summary.id} waits: ${why}`;
 }
 
