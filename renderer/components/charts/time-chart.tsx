@@ -45,6 +45,8 @@ const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digi
 const dayHour = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' });
 /** From so long a time on the day is named. */
 const longMs = 43_200_000;
+/** Below that the lines of the grid lie less than a minute apart. */
+const shortMs = 300_000;
 const dayClock = new Intl.DateTimeFormat('en-GB', {
   weekday: 'short',
   day: 'numeric',
@@ -119,7 +121,8 @@ export function TimeChart(props: TimeChartProps) {
             size: 24,
             values: (_self, splits) => {
               const { fromMs: from, toMs: to } = latest.current;
-              return splits.map((seconds) => (to - from > longMs ? dayHour : hour).format(seconds * 1000));
+              const format = to - from > longMs ? dayHour : to - from < shortMs ? clock : hour;
+              return splits.map((seconds) => format.format(seconds * 1000));
             },
           },
           {
