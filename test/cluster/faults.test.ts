@@ -275,6 +275,21 @@ describeLab('a workstation by SSH', () => {
     expect(host.sh(`stat -c %i ${kept[0]}`)).toBe(inode);
   });
 
+  test('a new connection takes over from one whose far end still lives', async () => {
+    const old = await machines.open(host, {
+      ...patient,
+      limits: { ...patient.limits, firstRetryMs: 600_000, longestRetryMs: 600_000 },
+    });
+    const launch = await running(old, 'until [ -e /root/gate ]; do sleep 0.05; done; exit 8');
+    const probe = await machines.open(host, { ...patient, wait: false });
+    probe.want({ kind: 'keep', uid: launch.uid, launch });
+    await probe.healthy();
+    await old.until(() => old.contact() === 'UNREACHABLE');
+    host.sh('touch /root/gate');
+    expect(await probe.over(launch.uid)).toMatchObject({ state: 'FAILED', exitCode: 8 });
+    expect(starts()).toBe('1');
+  });
+
   test('keeps its load, and forgets attempts that are long over but none that lives', async () => {
     const probe = await machines.open(host, patient);
     const [old, live] = [counted('exit 0'), counted('exec sleep 300')];
