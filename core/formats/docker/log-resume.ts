@@ -22,14 +22,20 @@ const begin: StreamPoint = { stamp: null, atStamp: 0, total: 0, wentBack: false 
 export const logStart: ResumePoint = { out: begin, err: begin };
 
 /** Streams are stamped one beside the other, and their order in the log may differ from the order of their stamps by a moment. */
-const marginSeconds = 2;
+const marginMs = 500;
 
-/** What the Engine is asked from; null: from the start. */
+/**
+ * What the Engine is asked from; null: from the start. What was not taken yet comes after what was, in whichever stream, so the later
+ * of the two counts.
+ */
 export function sinceOf({ out, err }: ResumePoint): string | null {
   if (out.wentBack || err.wentBack) return null;
-  const stamps = [out.stamp, err.stamp].filter((stamp) => stamp !== null).sort();
-  const first = parseTimeBound(`${stamps[0]?.slice(0, 19) ?? ''}Z`);
-  return first?.kind === 'at' ? String(Math.max(0, first.ms / 1000 - marginSeconds)) : null;
+  const last = [out.stamp, err.stamp]
+    .filter((stamp) => stamp !== null)
+    .sort()
+    .at(-1);
+  const at = parseTimeBound(`${last?.slice(0, 23) ?? ''}Z`);
+  return at?.kind === 'at' ? (Math.max(0, at.ms - marginMs) / 1000).toFixed(3) : null;
 }
 
 const stampBytes = 30;

@@ -14,3 +14,15 @@ export class Again extends Error {}
 export function pauseOf(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
+
+export const waits = {
+  /** An Engine that does not come back within this time starts nothing; what runs already is waited for without end. */
+  startPatienceMs: 30_000,
+  laterMs: 3_600_000,
+  /** The kernel's word that memory ran out may come a moment after the end. */
+  outOfMemoryLooks: 5,
+  noSpacePauseMs: 5000,
+  latePauseMs: 150,
+  refusalPauseMs: 1000,
+  mostRefusals: 5,
+} as const;

@@ -9,7 +9,7 @@ import type { AttemptLaunch, DesiredAttempt } from '../../backend.js';
 import { observationOf, stopOrder, type AttemptEntry } from '../process/attempt-entry.js';
 import { stopCause } from '../process/outcome.js';
 import { readNote, writeNote, type AttemptEnd, type AttemptNote } from './attempt-note.js';
-import { Again, Over, pauseOf } from './attempt-turns.js';
+import { Again, Over, pauseOf, waits } from './attempt-turns.js';
 import { buildContainer } from './container-build.js';
 import { endOfRun, endOfSetUp, refusedEnd } from './container-end.js';
 import type { ContainerContext } from './container-context.js';
@@ -20,15 +20,6 @@ import { PullFailed } from './images.js';
 import { LogCopy } from './log-copy.js';
 
 type Part = 'run' | 'set-up';
-
-/** An Engine that does not come back within this time starts nothing; what runs already is waited for without end. */
-const startPatienceMs = 30_000;
-const laterMs = 3_600_000;
-/** The kernel's word that memory ran out may come a moment after the end. */
-const outOfMemoryLooks = 5;
-const noSpacePauseMs = 5000;
-const refusalPauseMs = 1000;
-const mostRefusals = 5;
 
 export class ContainerAttempt {
   private copy: LogCopy | null = null;
@@ -98,18 +89,18 @@ export class ContainerAttempt {
     if (error instanceof Over) return error.end;
     if (error instanceof Again) return null;
     if (error instanceof PullFailed) {
-      if (error.noSpace) await pauseOf(noSpacePauseMs);
+      if (error.noSpace) await pauseOf(waits.noSpacePauseMs);
       const cause: Cause = { code: 'IMAGE_UNAVAILABLE', message: error.message };
       return this.unstarted(error.noSpace ? 'WORKER_FAILED' : 'FAILED', cause);
     }
     if (error instanceof EngineRefusal) {
       // A refusal about one that runs says nothing about how it runs.
-      if (this.entry.phase === 'running' && error.status >= 500 && this.refusals < mostRefusals) {
+      if (this.entry.phase === 'running' && error.status >= 500 && this.refusals < waits.mostRefusals) {
         this.refusals += 1;
-        await pauseOf(refusalPauseMs);
+        await pauseOf(waits.refusalPauseMs);
         return null;
       }
-      if (error.reason.kind === 'NO_SPACE') await pauseOf(noSpacePauseMs);
+      if (error.reason.kind === 'NO_SPACE') await pauseOf(waits.noSpacePauseMs);
       if (this.mayHaveRun()) await this.removeAll();
       return refusedEnd(error, this.entry.launch?.spec ?? null, nowMs());
     }
@@ -119,7 +110,7 @@ export class ContainerAttempt {
       if (this.mayHaveRun()) await this.removeAll();
       return this.unstarted('WORKER_FAILED', { code: 'START_FAILED', message });
     }
-    const patience = this.mayHaveRun() ? laterMs : startPatienceMs;
+    const patience = this.mayHaveRun() ? waits.laterMs : waits.startPatienceMs;
     if ((await engine.ready(patience)) || this.mayHaveRun()) return null;
     const state = engine.state();
     const message = state.message ?? `Docker does not answer: ${error.message}.`;
@@ -229,8 +220,8 @@ export class ContainerAttempt {
   }
 
   private begun(part: Part, view: ContainerView | null): void {
-    const { entry, context } = this;
     if (part === 'set-up') return;
+    const { entry, context } = this;
     entry.startedAtMs ??= view?.startedAtMs ?? context.nowMs();
     entry.phase = 'running';
     context.reporter.progress(observationOf(entry, 'RUNNING'));
@@ -242,21 +233,28 @@ export class ContainerAttempt {
     for (;;) {
       try {
         const view = await this.inspect(part);
-        if (view === null) throw new Over(this.removedByHand());
+        if (view === null || view.status === 'removing') throw new Over(this.removedByHand());
         this.copy ??= this.openCopy(id, part, view);
         await this.copy.finish();
         this.copy.close();
         this.copy = null;
         return await this.withMemory(view, part, seen);
       } catch (error) {
+        if (error instanceof EngineRefusal && (await this.isGoing(part)))
+          throw new Over(this.removedByHand());
         if (this.closed || !(error instanceof EngineUnreachable)) throw error;
         context.log.warn('The end of a container is looked at again', {
           uid: entry.uid,
           error: error.message,
         });
-        await context.engine.ready(laterMs);
+        await context.engine.ready(waits.laterMs);
       }
     }
+  }
+
+  private async isGoing(part: Part): Promise<boolean> {
+    const view = await this.inspect(part);
+    return view === null || view.status === 'removing' || view.status === 'dead';
   }
 
   /** Killed by the kernel for want of memory, or by somebody: the Engine may learn it a moment later. */
@@ -264,8 +262,10 @@ export class ContainerAttempt {
     let last = view;
     const unclear = (): boolean =>
       last.exitCode === 137 && !last.outOfMemory && !seen.outOfMemory && last.memoryLimitBytes !== null;
-    if (this.entry.stop !== null && this.entry.stop.signals.has('SIGKILL')) return last;
-    for (let looks = 0; looks < outOfMemoryLooks && unclear(); looks += 1) {
+    if (this.entry.stop !== null) return last;
+    // So may the word of who ended it.
+    if ((last.exitCode ?? 0) > 128 && seen.signals.length === 0) await pauseOf(waits.latePauseMs);
+    for (let looks = 0; looks < waits.outOfMemoryLooks && unclear(); looks += 1) {
       await pauseOf(100);
       last = (await this.inspect(part)) ?? last;
     }
@@ -298,7 +298,7 @@ export class ContainerAttempt {
         stop.signals.add(signal);
       } catch (error) {
         if (error instanceof EngineRefusal) context.hub.list();
-        else await context.engine.ready(laterMs);
+        else await context.engine.ready(waits.laterMs);
       }
       const wait = signal === 'SIGKILL' ? 1000 : Math.max(0, stop.deadlineMs - context.monotonicMs());
       await this.pause(wait, id);

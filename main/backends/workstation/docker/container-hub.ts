@@ -34,9 +34,14 @@ interface Waiter extends Watched {
 
 const listEveryMs = 5000;
 const reconnectMs = 200;
+const recentMs = 10_000;
 
 export class ContainerHub {
   private readonly waiters = new Map<string, Waiter>();
+  /** Ended a moment ago: the word of who ended one may come just after the word of its end. */
+  private readonly recent = new Map<string, Waiter>();
+  /** Events from then on are wanted, in seconds by the Engine's clock once one came. */
+  private since: number | null = null;
   private connecting: Promise<void> | null = null;
   private disconnect: (() => void) | null = null;
   private timer: NodeJS.Timeout | null = null;
@@ -94,7 +99,9 @@ export class ContainerHub {
       label: [`${managedLabel}=${owner}`],
       event: ['die', 'oom', 'kill', 'destroy'],
     });
-    const query = { filters, abortSignal: abort.signal };
+    // Also those of the time without a connection, as far as the Engine has kept them.
+    this.since ??= Math.floor(this.options.nowMs() / 1000) - 1;
+    const query = { filters, since: this.since, abortSignal: abort.signal };
     const stream = await engine.ask((docker) => docker.getEvents(query));
     const over = new Promise<void>((resolve, reject) => {
       this.disconnect = () => {
@@ -129,17 +136,21 @@ export class ContainerHub {
       return; // an empty row that keeps the connection alive
     }
     const event = readEvent(value);
-    const waiter = event === null ? undefined : this.waiters.get(event.id);
-    if (event === null || waiter === undefined) return;
+    if (event === null) return;
+    if (event.atMs !== null) this.since = Math.floor(event.atMs / 1000);
+    const waiter = this.waiters.get(event.id) ?? this.recent.get(event.id);
+    if (waiter === undefined) return;
     if (event.action === 'oom') waiter.outOfMemory = true;
     else if (event.action === 'kill') {
       if (event.signal !== null)
         waiter.signals.push({ signal: event.signal, atMs: event.atMs ?? this.options.nowMs() });
-    } else this.over(waiter);
+    } else if (this.waiters.has(waiter.id)) this.over(waiter);
   }
 
   private over(waiter: Waiter): void {
     this.waiters.delete(waiter.id);
+    this.recent.set(waiter.id, waiter);
+    setTimeout(() => this.recent.delete(waiter.id), recentMs).unref();
     waiter.done();
   }
 

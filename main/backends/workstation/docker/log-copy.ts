@@ -37,6 +37,7 @@ export interface LogCopyOptions {
 /** The place is noted at most so often. */
 const noteEveryMs = 250;
 const againAfterMs = 300;
+const quietMs = 1000;
 /** The Engine is waited for so long at a time. */
 const reconnectMs = 60_000;
 
@@ -45,6 +46,9 @@ export class LogCopy {
   private place: Place;
   private noteTimer: NodeJS.Timeout | null = null;
   private stop: (() => void) | null = null;
+  private wake: (() => void) | null = null;
+  /** Nothing came since it was looked at last. */
+  private quiet = false;
   private closed = false;
   private ending = false;
   private following: Promise<void> | null = null;
@@ -64,10 +68,14 @@ export class LogCopy {
   async finish(): Promise<void> {
     this.ending = true;
     if (this.following !== null) {
-      // The Engine ends the stream with the container; one that does not is cut and read again.
-      const timer = setTimeout(() => this.stop?.(), 2000);
+      this.wake?.();
+      // The Engine ends the stream with the container; one that does not is cut once nothing more comes, and read again.
+      const timer = setInterval(() => {
+        if (this.quiet) this.stop?.();
+        this.quiet = true;
+      }, quietMs);
       await this.following;
-      clearTimeout(timer);
+      clearInterval(timer);
       this.following = null;
     }
     if (this.closed) return;
@@ -91,6 +99,16 @@ export class LogCopy {
     return !this.closed && !this.ending;
   }
 
+  private pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, againAfterMs).unref();
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
   private async keepFollowing(): Promise<void> {
     while (this.goesOn()) {
       try {
@@ -100,7 +118,7 @@ export class LogCopy {
         this.options.onFault(error);
         if (error instanceof EngineUnreachable) await this.options.engine.ready(reconnectMs);
       }
-      if (this.goesOn()) await new Promise((resolve) => setTimeout(resolve, againAfterMs).unref());
+      if (this.goesOn()) await this.pause();
     }
   }
 
@@ -128,6 +146,7 @@ export class LogCopy {
       };
       if (this.closed) this.stop();
       stream.on('data', (piece: Buffer) => {
+        this.quiet = false;
         try {
           if (!this.closed) take(piece);
         } catch (error) {
