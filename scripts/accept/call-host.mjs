@@ -7,8 +7,8 @@ import { root } from '../lib/paths.mjs';
 /** @param {string} home @param {string} method @param {unknown} params @returns {Promise<unknown>} */
 export function callHost(home, method, params) {
   const machine = readdirSync(home).find((name) => name.startsWith('machine-')) ?? '';
-  const api = readFileSync(join(root, 'core', 'contract', 'api.ts'), 'utf8');
-  const contractVersion = Number(/contractVersion = (\d+)/.exec(api)?.[1]);
+  const constants = readFileSync(join(root, 'core', 'contract', 'constants.ts'), 'utf8');
+  const contractVersion = Number(/contractVersion = (\d+)/.exec(constants)?.[1]);
   return new Promise((resolve, reject) => {
     const socket = net.connect(join(home, machine, 'iris.sock'));
     socket.setEncoding('utf8');

@@ -66,7 +66,7 @@ test('a workstation that cannot be reached is not added, and what to do is said'
   const { page } = desktop;
   await expect(page.getByText('Healthy')).toBeVisible();
   await page.getByRole('link', { name: 'Machines', exact: true }).click();
-  await page.keyboard.press('a');
+  await page.getByRole('button', { name: 'Add a workstation' }).first().click();
   const dialog = page.getByRole('dialog', { name: 'Add a workstation' });
   await expect(dialog.getByRole('textbox', { name: 'Address' })).toBeFocused();
   // Nothing listens on that port.
