@@ -2,7 +2,6 @@
  * One attempt in a container, from what is known of it to its end. Every step can be taken again: it first looks at what the note in
  * the attempt's folder and the Engine say, so a lost connection, a restarted Engine or a new host only begins it anew.
  */
-import type Docker from 'dockerode';
 import type { Cause } from '../../../../core/contract/views.js';
 import { readContainer, type ContainerView } from '../../../../core/formats/docker/inspect.js';
 import type { AttemptLaunch, DesiredAttempt } from '../../backend.js';
@@ -23,6 +22,7 @@ type Part = 'run' | 'set-up';
 
 export class ContainerAttempt {
   private copy: LogCopy | null = null;
+  private ownId: string | null = null;
   private closed = false;
   private running: string | null = null;
   private stopping = false;
@@ -322,15 +322,15 @@ export class ContainerAttempt {
   private async inspect(part: Part): Promise<ContainerView | null> {
     const { engine, owner } = this.context;
     const name = containerName(this.entry.uid, part);
-    let found: Docker.ContainerInspectInfo;
-    try {
-      found = await engine.ask((docker) => docker.getContainer(name).inspect());
-    } catch (error) {
+    const missing = (error: unknown): null => {
       if (error instanceof EngineRefusal && error.status === 404) return null;
       throw error;
-    }
+    };
+    const found = await engine.ask((docker) => docker.getContainer(name).inspect()).catch(missing);
+    if (found === null) return null;
     const view = readContainer(found);
     if (view === null) throw new Error(`the Engine's answer about ${name} cannot be read`);
+    if (part === 'run' && view.labels[managedLabel] === owner) this.ownId = view.id;
     if (view.labels[managedLabel] === owner) return view;
     const message = `A container of the name ${name} is there that is not this program's; it was left alone.`;
     throw new Over(this.unstarted('FAILED', { code: 'START_FAILED', message }));
@@ -370,8 +370,7 @@ export class ContainerAttempt {
   }
 
   private unstarted(state: AttemptEnd['state'], cause: Cause | null): AttemptEnd {
-    const { startedAtMs } = this.entry;
-    const finishedAtMs = this.context.nowMs();
+    const [{ startedAtMs }, finishedAtMs] = [this.entry, this.context.nowMs()];
     const durationMs = startedAtMs === null ? null : Math.max(0, finishedAtMs - startedAtMs);
     return { state, finishedAtMs, startedAtMs, durationMs, exitCode: null, signal: null, cause };
   }
@@ -393,7 +392,7 @@ export class ContainerAttempt {
 
   private async removeAll(): Promise<void> {
     const { entry, context } = this;
-    await context.removeOwn(containerName(entry.uid, 'run'));
+    await context.removeOwn(containerName(entry.uid, 'run'), this.ownId);
     const noSetUp = entry.launch !== null && entry.launch.spec.setup.length === 0;
     if (!noSetUp) await context.removeOwn(containerName(entry.uid, 'set-up'));
   }

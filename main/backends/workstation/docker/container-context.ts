@@ -35,5 +35,5 @@ export interface ContainerContext {
   /** By id, at once. */
   readonly remove: (id: string) => Promise<void>;
   /** By name, when it is ours; tried until the Engine has done it. */
-  readonly removeOwn: (name: string) => Promise<void>;
+  readonly removeOwn: (name: string, id?: string | null) => Promise<void>;
 }

@@ -102,7 +102,7 @@ export class DockerRuntime {
       onNotice: options.onNotice,
       onConclude: options.onConclude,
       remove: (id) => this.remove(id),
-      removeOwn: (name) => this.removeOwn(name),
+      removeOwn: (name, id) => this.removeOwn(name, id),
     };
     this.statsTimer = setInterval(() => void this.measure(), statsEveryMs).unref();
   }
@@ -216,7 +216,16 @@ export class DockerRuntime {
     }
   }
 
-  private async removeOwn(name: string): Promise<void> {
+  /** `id`: it was seen to be ours and is not looked at again, unless that fails. */
+  private async removeOwn(name: string, id: string | null = null): Promise<void> {
+    if (id !== null) {
+      try {
+        await this.remove(id);
+        return;
+      } catch {
+        // The loop below says what is wrong, and goes on trying.
+      }
+    }
     while (!this.closed) {
       try {
         const found = await this.engine.ask((docker) => docker.getContainer(name).inspect());

@@ -5,8 +5,15 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { LogFrameReader, type LogStream } from '../../../../core/formats/docker/log-frames.js';
-import { logStart, readStamped, ResumeFilter, sinceOf } from '../../../../core/formats/docker/log-resume.js';
+import { LogFrameReader, type LogFrame, type LogStream } from '../../../../core/formats/docker/log-frames.js';
+import {
+  logStart,
+  readStamped,
+  ResumeFilter,
+  sinceOf,
+  type ResumePoint,
+  type StampedMessage,
+} from '../../../../core/formats/docker/log-resume.js';
 import { writeWhole } from './attempt-note.js';
 import { EngineUnreachable, type Engine } from './engine.js';
 
@@ -37,7 +44,11 @@ export interface LogCopyOptions {
 /** The place is noted at most so often. */
 const noteEveryMs = 250;
 const againAfterMs = 300;
+const followAfterMs = 200;
 const quietMs = 1000;
+/** Of an ended container so many are looked at again, in case its stream ended before they came. */
+const lastMessages = 200;
+type Take = (piece: Buffer) => void;
 /** The Engine is waited for so long at a time. */
 const reconnectMs = 60_000;
 
@@ -52,6 +63,11 @@ export class LogCopy {
   private closed = false;
   private ending = false;
   private following: Promise<void> | null = null;
+  /** Taken and not written yet, and how far the reading that took it has come. */
+  private readonly fresh: Record<LogStream, Uint8Array[]> = { out: [], err: [] };
+  private reached: ResumeFilter | null = null;
+  private writeSoon: NodeJS.Immediate | null = null;
+  private fault: Error | null = null;
 
   constructor(private readonly options: LogCopyOptions) {
     const open = (name: string) => openSync(path.join(options.folder, name), 'a+', 0o600);
@@ -79,14 +95,15 @@ export class LogCopy {
       this.following = null;
     }
     if (this.closed) return;
-    await this.read();
+    if (!(await this.readEnd())) await this.read();
     this.note();
   }
 
   close(): void {
     if (this.closed) return;
-    this.closed = true;
     this.stop?.();
+    this.writeQueued();
+    this.closed = true;
     if (this.noteTimer !== null) {
       clearTimeout(this.noteTimer);
       this.note();
@@ -99,9 +116,9 @@ export class LogCopy {
     return !this.closed && !this.ending;
   }
 
-  private pause(): Promise<void> {
+  private pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, againAfterMs).unref();
+      const timer = setTimeout(resolve, ms).unref();
       this.wake = () => {
         clearTimeout(timer);
         resolve();
@@ -110,6 +127,8 @@ export class LogCopy {
   }
 
   private async keepFollowing(): Promise<void> {
+    // What ends before is read once, at its end.
+    await this.pause(followAfterMs);
     while (this.goesOn()) {
       try {
         await this.read();
@@ -118,14 +137,45 @@ export class LogCopy {
         this.options.onFault(error);
         if (error instanceof EngineUnreachable) await this.options.engine.ready(reconnectMs);
       }
-      if (this.goesOn()) await this.pause();
+      if (this.goesOn()) await this.pause(againAfterMs);
     }
   }
 
   private async read(): Promise<void> {
+    const since = this.options.tty ? null : sinceOf(this.place.point);
+    const take = this.options.tty ? this.takerOfTerminal() : this.takerOfFrames();
+    await this.receive(since === null ? {} : { since: Number(since) }, take);
+  }
+
+  /**
+   * Looks whether the last messages are there, which costs the Engine a look at the end of its file instead of the whole. False: that
+   * cannot be told this way. What was taken is the log up to some message; so when the first of the last messages was taken before, or
+   * they are all there are, nothing is missing in front of them.
+   */
+  private async readEnd(): Promise<boolean> {
+    const { point } = this.place;
+    if (this.options.tty || point.out.wentBack || point.err.wentBack) return false;
+    const frames = new LogFrameReader();
+    const last: StampedMessage[] = [];
+    await this.receive({ tail: lastMessages }, (piece) => {
+      for (const frame of frames.push(piece)) last.push(stamped(frame));
+    });
+    if (last.length >= lastMessages && !joins(last, point)) return false;
+    const filter = new ResumeFilter(point);
+    for (const message of last) if (filter.isNew(message)) this.queue(message.stream, message.data);
+    this.reached = filter;
+    this.writeQueued();
+    this.throwFault();
+    return true;
+  }
+
+  private throwFault(): void {
+    if (this.fault !== null) throw this.fault;
+  }
+
+  /** Gives what the Engine sends to `take`, until it ends. Rejects also when what came could not be written. */
+  private async receive(what: { since?: number; tail?: number }, take: Take): Promise<void> {
     const { engine, container, tty } = this.options;
-    const filter = new ResumeFilter(this.place.point);
-    const since = tty ? null : sinceOf(this.place.point);
     const abort = new AbortController();
     // As a stream also of one that has ended: it may be longer than memory, and text that looks like JSON stays text.
     const stream = await engine.ask((docker) =>
@@ -134,22 +184,27 @@ export class LogCopy {
         stdout: true,
         stderr: true,
         timestamps: !tty,
-        ...(since === null ? {} : { since: Number(since) }),
+        ...what,
         abortSignal: abort.signal,
       }),
     );
-    const take = tty ? this.takerOfTerminal() : this.takerOfFrames(filter);
+    this.fault = null;
+    this.reached = null;
+    let over = false;
     await new Promise<void>((resolve, reject) => {
-      this.stop = () => {
+      const end = () => {
+        over = true;
         abort.abort();
         resolve();
       };
-      if (this.closed) this.stop();
+      this.stop = end;
+      if (this.closed) end();
       stream.on('data', (piece: Buffer) => {
         this.quiet = false;
         try {
-          if (!this.closed) take(piece);
+          if (!over) take(piece);
         } catch (error) {
+          over = true;
           abort.abort();
           reject(error instanceof Error ? error : new Error(String(error)));
         }
@@ -157,47 +212,66 @@ export class LogCopy {
       stream.on('end', resolve);
       stream.on('close', resolve);
       stream.on('error', reject);
+    }).finally(() => {
+      this.stop = null;
+      this.writeQueued();
     });
-    this.stop = null;
+    this.throwFault();
   }
 
-  private takerOfFrames(filter: ResumeFilter): (piece: Buffer) => void {
+  private takerOfFrames(): Take {
     const frames = new LogFrameReader();
+    const filter = new ResumeFilter(this.place.point);
     return (piece) => {
-      const fresh: Record<LogStream, Uint8Array[]> = { out: [], err: [] };
       for (const frame of frames.push(piece)) {
-        const message = readStamped(frame);
-        if (message === null) throw new Error('a message of the log has no time stamp');
-        if (filter.isNew(message)) fresh[message.stream].push(message.data);
+        const message = stamped(frame);
+        if (filter.isNew(message)) this.queue(message.stream, message.data);
       }
-      this.append(fresh);
-      this.place = { ...this.place, point: filter.point() };
+      this.reached = filter;
       this.noteSoon();
     };
   }
 
   /** A terminal's bytes have no stamps between them; they are the same again each time, so what was taken is counted off. */
-  private takerOfTerminal(): (piece: Buffer) => void {
+  private takerOfTerminal(): Take {
     let skip = this.place.sizes.out - this.place.begins.out;
     return (piece) => {
       const fresh = piece.subarray(Math.min(skip, piece.length));
       skip -= piece.length - fresh.length;
-      if (fresh.length === 0) return;
-      this.append({ out: [fresh], err: [] });
+      if (fresh.length > 0) this.queue('out', fresh);
       this.noteSoon();
     };
   }
 
-  private append(fresh: Record<LogStream, readonly Uint8Array[]>): void {
+  /** The Engine sends each message by itself; those of one turn are written at once. */
+  private queue(stream: LogStream, data: Uint8Array): void {
+    this.fresh[stream].push(data);
+    this.writeSoon ??= setImmediate(() => this.writeQueued());
+  }
+
+  /** What cannot be written is read again: the files are cut to what they held, and the reading ends. */
+  private writeQueued(): void {
+    if (this.writeSoon === null) return;
+    clearImmediate(this.writeSoon);
+    this.writeSoon = null;
     const sizes = { ...this.place.sizes };
-    for (const stream of ['out', 'err'] as const) {
-      const [first, ...more] = fresh[stream];
-      if (first === undefined) continue;
-      const data = more.length === 0 ? first : Buffer.concat(fresh[stream]);
-      writeAll(this.files[stream], data);
-      sizes[stream] += data.length;
+    try {
+      for (const stream of ['out', 'err'] as const) {
+        const pieces = this.fresh[stream].splice(0);
+        if (pieces.length === 0) continue;
+        const data = Buffer.concat(pieces);
+        writeAll(this.files[stream], data);
+        sizes[stream] += data.length;
+      }
+      this.place = { ...this.place, sizes, point: this.reached?.point() ?? this.place.point };
+    } catch (error) {
+      this.fresh.out.length = 0;
+      this.fresh.err.length = 0;
+      this.reached = null;
+      this.fault = error instanceof Error ? error : new Error(String(error));
+      this.cut(this.place.sizes);
+      this.stop?.();
     }
-    this.place = { ...this.place, sizes };
   }
 
   private noteSoon(): void {
@@ -212,6 +286,7 @@ export class LogCopy {
   }
 
   private note(): void {
+    this.writeQueued();
     writeWhole(placeFile(this.options.folder), JSON.stringify(this.place));
   }
 
@@ -243,6 +318,22 @@ export class LogCopy {
     ftruncateSync(this.files.out, sizes.out);
     ftruncateSync(this.files.err, sizes.err);
   }
+}
+
+/** The first was taken before, and of neither stream may some of the messages at its last stamp lie in front of them. */
+function joins(messages: readonly StampedMessage[], point: ResumePoint): boolean {
+  const [first] = messages;
+  const taken = first === undefined ? null : point[first.stream].stamp;
+  if (first === undefined || taken === null || first.stamp >= taken) return false;
+  return (['out', 'err'] as const).every(
+    (stream) => messages.find((message) => message.stream === stream)?.stamp !== point[stream].stamp,
+  );
+}
+
+function stamped(frame: LogFrame): StampedMessage {
+  const message = readStamped(frame);
+  if (message === null) throw new Error('a message of the log has no time stamp');
+  return message;
 }
 
 const placeFile = (folder: string): string => path.join(folder, 'log-place.json');
