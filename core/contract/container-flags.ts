@@ -1,5 +1,5 @@
 /** Flags of `irisctl job run` about the machine and the container a job runs in. */
-import { numberOrText, switchFlag, valueFlag, type RunFlag } from './flag-kinds.js';
+import { numberOrText, refusedFlag, switchFlag, valueFlag, type RunFlag } from './flag-kinds.js';
 import type { FieldError } from './errors.js';
 
 const mountExpected = 'SOURCE:TARGET or SOURCE:TARGET:ro, both absolute paths';
@@ -15,11 +15,10 @@ function readMount(text: string): { source: string; target: string; readOnly: bo
 
 export const containerFlags: readonly RunFlag[] = [
   valueFlag('--machine', 'machine', 'NAME', 'only on this machine', (machine) => ({ machine })),
-  switchFlag(
+  refusedFlag(
     '--share-gpu',
-    'other work may be put on its GPUs beside it',
-    () => ({ request: { shareGpu: true } }),
-    { field: 'shareGpu', write: (request) => (request.shareGpu === true ? ['--share-gpu'] : []) },
+    false,
+    'a GPU belongs to one task at a time in this version; leave it out, or put the work into one job',
   ),
   valueFlag(
     '--task-image',

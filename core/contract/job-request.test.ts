@@ -84,7 +84,6 @@ describe('defaults', () => {
       stopSignal: 'SIGTERM',
       graceMs: 30_000,
       machine: null,
-      shareGpu: false,
       image: null,
       pull: 'MISSING',
       containerProfile: 'DEFAULT',

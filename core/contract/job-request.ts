@@ -181,8 +181,6 @@ export const jobRequestSchema = z.strictObject(
       .default(jobDefaults.graceMs),
     /** The machine it has to run on, by name. Absent: any that fits. */
     machine: textOf('the name of a machine').trim().min(1, { error: 'the name of a machine' }).optional(),
-    /** Other work may be put on its GPUs beside it, as far as the memory seen in use leaves room. */
-    shareGpu: z.boolean({ error: 'true or false' }).default(false),
     /** Container image the command runs in. Absent: a process of the machine itself. */
     image: imageName.optional(),
     pull: pullPolicy,
@@ -247,7 +245,6 @@ export interface JobSpec {
   readonly graceMs: number;
   /** A machine by name, as a constraint of `machineAttribute`; null for any. */
   readonly machine: string | null;
-  readonly shareGpu: boolean;
   /** Null: a process of the machine itself; then the fields up to `tty` mean nothing. */
   readonly image: string | null;
   readonly pull: PullPolicy;
@@ -274,7 +271,6 @@ export const laterSpecFields = {
   dependencies: [],
   maxActive: null,
   machine: null,
-  shareGpu: false,
   image: null,
   pull: 'MISSING',
   containerProfile: 'DEFAULT',
@@ -321,7 +317,6 @@ function toSpec(request: ParsedRequest): JobSpec {
     stopSignal: request.stopSignal,
     graceMs: request.grace,
     machine: request.machine ?? null,
-    shareGpu: request.shareGpu,
     image: request.image ?? null,
     pull: request.pull,
     containerProfile: request.containerProfile,

@@ -153,6 +153,7 @@ describe('parseRunArguments', () => {
       ['--mount', 'data:/data', 'x'],
       '--mount data:/data: expected SOURCE:TARGET or SOURCE:TARGET:ro, both absolute paths',
     ],
+    [['--share-gpu', 'x'], '--share-gpu cannot be used: a GPU belongs to one task at a time'],
     [['--processes-per-task', '2', 'x'], '--processes-per-task cannot be used'],
     [['--constraint', '=x', 'x'], '--constraint =x: expected key=value'],
     [['--working-directory', 'rel', 'x'], '--working-directory rel: expected an absolute path.'],

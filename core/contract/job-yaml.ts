@@ -196,7 +196,6 @@ export function specToRequest(spec: JobSpec): JobRequest {
     ...(spec.maxActive === null ? {} : { maxActive: spec.maxActive }),
     held: spec.held,
     ...(spec.machine === null ? {} : { machine: spec.machine }),
-    shareGpu: spec.shareGpu,
     ...(spec.image === null ? {} : { image: spec.image }),
     pull: spec.pull,
     containerProfile: spec.containerProfile,

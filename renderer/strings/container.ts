@@ -1,10 +1,8 @@
 /** Strings of New job's parts about the machine and the container. */
 export const container = {
-  place: 'Machine and cards',
+  place: 'Machine',
   machine: 'Machine',
   anyMachine: 'Any that fits',
-  shareGpu: 'Its GPUs may be shared',
-  shareGpuHint: 'Other such jobs may run on the same card, as far as its memory reaches.',
   container: 'Container',
   image: 'Image',
   imageHint: 'Without one the command runs as a process of the machine itself.',

@@ -13,7 +13,6 @@ const inContainer: JobRequest = {
   command: ['python3', 'train.py'],
   workingDirectory: '/work/x',
   machine: 'ws-2',
-  shareGpu: true,
   image: 'pytorch/pytorch:2.9',
   pull: 'ALWAYS',
   containerProfile: 'RESTRICTED',

@@ -34,10 +34,7 @@ export function PlaceFields({ form, errorOf }: ContainerFieldsProps) {
   // A machine that is not there (any more) stays as it was written; the check says what is wrong with it.
   const names = values.machine === '' || known.includes(values.machine) ? known : [...known, values.machine];
   return (
-    <Section
-      title={words.place}
-      open={values.machine !== '' || values.shareGpu || errorOf('machine') !== null}
-    >
+    <Section title={words.place} open={values.machine !== '' || errorOf('machine') !== null}>
       <div className={styles['two']}>
         <Select
           label={words.machine}
@@ -50,14 +47,6 @@ export function PlaceFields({ form, errorOf }: ContainerFieldsProps) {
           }}
         />
       </div>
-      <Checkbox
-        label={words.shareGpu}
-        description={words.shareGpuHint}
-        checked={values.shareGpu}
-        onChange={(event) => {
-          form.set({ shareGpu: event.currentTarget.checked });
-        }}
-      />
     </Section>
   );
 }

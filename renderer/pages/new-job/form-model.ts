@@ -34,7 +34,6 @@ export interface JobForm {
   constraints: { text: string; preferred: boolean }[];
   extras: string;
   machine: string;
-  shareGpu: boolean;
   image: string;
   /** A pull policy and a profile; empty for the default. */
   pull: string;
@@ -69,7 +68,6 @@ export const emptyForm: JobForm = {
   constraints: [],
   extras: '',
   machine: '',
-  shareGpu: false,
   image: '',
   pull: '',
   containerProfile: '',
@@ -104,7 +102,7 @@ const plainFields = [
 
 /** Those that are text whatever they look like. */
 const textOnly = new Set<string>(['name', 'machine', 'image']);
-const flags = ['held', 'shareGpu', 'tty'] as const;
+const flags = ['held', 'tty'] as const;
 
 /** Fields of the form that are one text. */
 export type TextField = (typeof plainFields)[number] | 'command' | 'workingDirectory' | 'priority' | 'extras';
@@ -253,7 +251,6 @@ export function requestToForm(request: JobRequest): JobForm {
     })),
     extras: (request.extras ?? []).join(', '),
     machine: text(request.machine),
-    shareGpu: request.shareGpu === true,
     image: text(request.image),
     pull: choiceOf(request.pull, 'MISSING'),
     containerProfile: choiceOf(request.containerProfile, 'DEFAULT'),
