@@ -6,7 +6,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { JobRequest } from '../../core/contract/job-request.js';
 import type { JobChange, QueueView } from '../../core/contract/queue.js';
 import { eventually } from '../harness/eventually.js';
-import { lastAttempt, over, running, shell, submit, summaryWhen } from '../harness/host-jobs.js';
+import {
+  lastAttempt,
+  over,
+  running,
+  shell,
+  submit,
+  summaryWhen,
+  verifiedGone,
+} from '../harness/host-jobs.js';
 import { sharedHost } from '../harness/shared-host.js';
 
 const shared = sharedHost();
@@ -41,6 +49,8 @@ afterEach(async () => {
   for (const jobId of begun.splice(0)) {
     await shared.stopOf(jobId);
     await over(shared.client, jobId);
+    // Else the host would be gone before what ignores its signal is.
+    await verifiedGone(shared.client, jobId);
   }
 });
 
