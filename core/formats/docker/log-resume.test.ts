@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LogStream } from './log-frames.js';
-import { logStart, readStamped, ResumeFilter, sinceOf, type ResumePoint } from './log-resume.js';
+import { joinsTaken, logStart, readStamped, ResumeFilter, sinceOf, type ResumePoint } from './log-resume.js';
 
 interface Message {
   readonly stream: LogStream;
@@ -74,5 +74,41 @@ describe('the copy of a log after a break', () => {
     const read = readStamped({ stream: 'err', data });
     expect([read?.stamp, Buffer.from(read?.data ?? []).toString()]).toEqual([stamp(7), 'hello\n']);
     expect(readStamped({ stream: 'out', data: Buffer.from('2026-11-29 no stamp') })).toBeNull();
+  });
+});
+
+describe('the last messages of a log that was taken up to some message', () => {
+  const at = (stream: LogStream, nanos: number) => ({ stream, stamp: stamp(nanos) });
+  const taken = (...messages: readonly { stream: LogStream; stamp: string }[]): ResumePoint => {
+    const filter = new ResumeFilter(logStart);
+    for (const message of messages) filter.isNew(message);
+    return filter.point();
+  };
+
+  it.each([
+    ['begin with one that was taken before the last', [at('out', 1), at('out', 2)], [at('out', 1)], true],
+    [
+      'begin with the last that was taken: others at its stamp may lie before',
+      [at('out', 2)],
+      [at('out', 2)],
+      false,
+    ],
+    ['begin after it: some may be missing', [at('out', 2)], [at('out', 3)], false],
+    ['begin with a stream of which nothing was taken', [at('out', 2)], [at('err', 1)], false],
+    [
+      'cut the other stream within its last stamp',
+      [at('err', 1), at('out', 5), at('err', 6)],
+      [at('err', 1), at('out', 5)],
+      false,
+    ],
+    [
+      'have the other stream from before its last stamp on',
+      [at('err', 1), at('out', 4), at('out', 5), at('err', 6)],
+      [at('err', 1), at('out', 4)],
+      true,
+    ],
+    ['are none', [at('out', 1)], [], false],
+  ] as const)('%s', (_, before, last, joins) => {
+    expect(joinsTaken(last, taken(...before))).toBe(joins);
   });
 });

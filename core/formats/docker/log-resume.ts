@@ -52,6 +52,22 @@ export function readStamped({ stream, data }: LogFrame): StampedMessage | null {
   return { stream, stamp, data: data.subarray(stampBytes + 1) };
 }
 
+/**
+ * True when nothing is missing between what was taken and these last messages of the log: the first of them was taken before, so was
+ * all in front of it, and of neither stream may messages at its last stamp lie there, which the filter would count among these.
+ */
+export function joinsTaken(
+  messages: readonly Pick<StampedMessage, 'stream' | 'stamp'>[],
+  point: ResumePoint,
+): boolean {
+  const [first] = messages;
+  const taken = first === undefined ? null : point[first.stream].stamp;
+  if (first === undefined || taken === null || first.stamp > taken) return false;
+  return (['out', 'err'] as const).every(
+    (stream) => messages.find((message) => message.stream === stream)?.stamp !== point[stream].stamp,
+  );
+}
+
 interface Reading {
   point: StreamPoint;
   /** Messages that were taken before the break and come again: so many, or those at and before the stamp. */

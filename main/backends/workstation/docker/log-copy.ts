@@ -7,11 +7,11 @@ import path from 'node:path';
 import { z } from 'zod';
 import { LogFrameReader, type LogFrame, type LogStream } from '../../../../core/formats/docker/log-frames.js';
 import {
+  joinsTaken,
   logStart,
   readStamped,
   ResumeFilter,
   sinceOf,
-  type ResumePoint,
   type StampedMessage,
 } from '../../../../core/formats/docker/log-resume.js';
 import { writeWhole } from './attempt-note.js';
@@ -160,7 +160,7 @@ export class LogCopy {
     await this.receive({ tail: lastMessages }, (piece) => {
       for (const frame of frames.push(piece)) last.push(stamped(frame));
     });
-    if (last.length >= lastMessages && !joins(last, point)) return false;
+    if (last.length >= lastMessages && !joinsTaken(last, point)) return false;
     const filter = new ResumeFilter(point);
     for (const message of last) if (filter.isNew(message)) this.queue(message.stream, message.data);
     this.reached = filter;
@@ -318,16 +318,6 @@ export class LogCopy {
     ftruncateSync(this.files.out, sizes.out);
     ftruncateSync(this.files.err, sizes.err);
   }
-}
-
-/** The first was taken before, and of neither stream may some of the messages at its last stamp lie in front of them. */
-function joins(messages: readonly StampedMessage[], point: ResumePoint): boolean {
-  const [first] = messages;
-  const taken = first === undefined ? null : point[first.stream].stamp;
-  if (first === undefined || taken === null || first.stamp >= taken) return false;
-  return (['out', 'err'] as const).every(
-    (stream) => messages.find((message) => message.stream === stream)?.stamp !== point[stream].stamp,
-  );
 }
 
 function stamped(frame: LogFrame): StampedMessage {
