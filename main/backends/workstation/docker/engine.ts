@@ -1,9 +1,6 @@
 /** One Docker Engine: the connection to it, and whether it can be used. */
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { Agent } from 'node:http';
 import os from 'node:os';
-import { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import { z } from 'zod';
 import type { DockerState } from '../../../../core/contract/machines.js';
@@ -13,6 +10,7 @@ import {
   type DaemonError,
 } from '../../../../core/formats/docker/daemon-errors.js';
 import type { Endpoint, FoundEndpoint } from './endpoint.js';
+import { connectTo, type EngineClient } from './engine-client.js';
 
 export interface EngineOptions {
   readonly find: () => FoundEndpoint;
@@ -55,7 +53,7 @@ const probeCallMs = 5000;
 const lostProbeMs = 500;
 
 export class Engine {
-  private docker: Docker | null = null;
+  private connected: EngineClient | null = null;
   private facts: EngineFacts | null = null;
   private current: DockerState = { state: 'UNKNOWN', version: null, gpus: false, message: null };
   private probing: Promise<DockerState> | null = null;
@@ -130,15 +128,17 @@ export class Engine {
     this.closed = true;
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
+    this.connected?.close();
     for (const waiter of this.waiters.splice(0)) waiter();
   }
 
   private async client(): Promise<Docker> {
-    if (this.docker !== null) return this.docker;
-    const found = this.options.find();
-    if (!found.ok) throw new EngineUnreachable(found.message);
-    this.docker = await connectTo(found.endpoint);
-    return this.docker;
+    if (this.connected === null) {
+      const found = this.options.find();
+      if (!found.ok) throw new EngineUnreachable(found.message);
+      this.connected = await connectTo(found.endpoint);
+    }
+    return this.connected.docker;
   }
 
   private async look(): Promise<DockerState> {
@@ -146,8 +146,8 @@ export class Engine {
     const found = this.options.find();
     if (!found.ok) return { ...none, state: found.absent ? 'ABSENT' : 'FAILED', message: found.message };
     try {
-      this.docker ??= await connectTo(found.endpoint);
-      const docker = this.docker;
+      this.connected ??= await connectTo(found.endpoint);
+      const { docker } = this.connected;
       const info = infoSchema.parse(await withTime(docker.info(), probeCallMs));
       const runtimes = Object.keys(info.Runtimes ?? {});
       this.facts = {
@@ -164,7 +164,8 @@ export class Engine {
       };
     } catch (error) {
       // The next look begins anew: the address may have changed with a context or the environment's files.
-      this.docker = null;
+      this.connected?.close();
+      this.connected = null;
       return { ...none, state: 'FAILED', message: whatToDo(error, found.endpoint) };
     }
   }
@@ -197,59 +198,6 @@ async function withTime<T>(answer: Promise<T>, ms: number): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** A connection that somebody else makes, for one request each: what carries it is no socket that could be kept. */
-class ConnectorAgent extends Agent {
-  constructor(private readonly connect: () => Duplex) {
-    super({ keepAlive: false });
-  }
-
-  override createConnection(): Duplex {
-    return this.connect();
-  }
-}
-
-/** The client is loaded only where an Engine is asked. */
-async function connectTo(endpoint: Endpoint): Promise<Docker> {
-  const { default: Client } = await import('dockerode');
-  return new Client(clientOptions(endpoint));
-}
-
-function clientOptions(endpoint: Endpoint): Docker.DockerOptions & { readonly agent?: Agent } {
-  const over = (connect: () => Duplex) =>
-    ({ host: 'docker', port: 80, protocol: 'http', agent: new ConnectorAgent(connect) }) as const;
-  switch (endpoint.kind) {
-    case 'socket':
-      return { socketPath: endpoint.path, agent: new Agent({ keepAlive: false }) };
-    case 'tcp': {
-      const { host, port, tls } = endpoint;
-      return tls === null ? { host, port, protocol: 'http' } : { host, port, protocol: 'https', ...tls };
-    }
-    case 'ssh':
-      return over(() => dialOverSsh(endpoint.args));
-    case 'connector':
-      return over(endpoint.connect);
-  }
-}
-
-/** The system's ssh, with the user's own aliases, keys and known hosts; it never asks, as nobody could answer here. */
-function dialOverSsh(args: readonly string[]): Duplex {
-  const options = ['-o', 'BatchMode=yes', '-o', 'ConnectTimeout=10', '-T'];
-  const child = spawn('ssh', [...options, ...args, 'docker', 'system', 'dial-stdio'], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  let said = '';
-  child.stderr.on('data', (piece: Buffer) => {
-    said = `${said}${piece.toString()}`.slice(-2000);
-  });
-  const duplex = Duplex.from({ readable: child.stdout, writable: child.stdin });
-  child.on('error', (error) => duplex.destroy(error));
-  child.on('exit', (code) => {
-    if (code !== 0) duplex.destroy(new Error(`ssh ended with exit code ${code}: ${said.trim()}`));
-  });
-  duplex.on('close', () => child.kill());
-  return duplex;
 }
 
 function givesGpus(runtimes: readonly string[], endpoint: Endpoint): boolean {

@@ -1,0 +1,94 @@
+/** The client of one Engine, and what carries its requests. */
+import { spawn } from 'node:child_process';
+import { Agent as PlainAgent, type AgentOptions } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
+import { Duplex } from 'node:stream';
+import { inspect } from 'node:util';
+import type Docker from 'dockerode';
+import type { Endpoint } from './endpoint.js';
+
+/**
+ * Of a request the client prints all there is, whether anybody reads it or not: its agent with every socket took half of what a
+ * container cost here.
+ */
+const asText = { [inspect.custom]: () => 'Agent' };
+
+/** The Engine never hangs up by itself, and one that ends takes its connections along. */
+const kept: AgentOptions = { keepAlive: true, maxFreeSockets: 8 };
+
+/** A connection that somebody else makes, for one request each: what carries it is no socket that could be kept. */
+class ConnectorAgent extends PlainAgent {
+  constructor(private readonly connect: () => Duplex) {
+    super({ keepAlive: false });
+  }
+
+  override createConnection(): Duplex {
+    return this.connect();
+  }
+}
+
+export interface EngineClient {
+  readonly docker: Docker;
+  /** Connections that wait for a request are ended; those with one go on to its end. */
+  readonly close: () => void;
+}
+
+/** The client is loaded only where an Engine is asked. */
+export async function connectTo(endpoint: Endpoint): Promise<EngineClient> {
+  const { default: Client } = await import('dockerode');
+  const agent = Object.assign(agentOf(endpoint), asText);
+  const options: Docker.DockerOptions & { readonly agent: PlainAgent } = { ...addressFor(endpoint), agent };
+  return {
+    docker: new Client(options),
+    close: () => {
+      for (const sockets of Object.values(agent.freeSockets))
+        for (const socket of sockets ?? []) socket.destroy();
+    },
+  };
+}
+
+function agentOf(endpoint: Endpoint): PlainAgent {
+  switch (endpoint.kind) {
+    case 'socket':
+      return new PlainAgent(kept);
+    case 'tcp':
+      return endpoint.tls === null ? new PlainAgent(kept) : new TlsAgent({ ...kept, ...endpoint.tls });
+    case 'ssh':
+      return new ConnectorAgent(() => dialOverSsh(endpoint.args));
+    case 'connector':
+      return new ConnectorAgent(endpoint.connect);
+  }
+}
+
+function addressFor(endpoint: Endpoint): Docker.DockerOptions {
+  switch (endpoint.kind) {
+    case 'socket':
+      return { socketPath: endpoint.path };
+    case 'tcp': {
+      const { host, port, tls } = endpoint;
+      return { host, port, protocol: tls === null ? 'http' : 'https' };
+    }
+    case 'ssh':
+    case 'connector':
+      return { host: 'docker', port: 80, protocol: 'http' };
+  }
+}
+
+/** The system's ssh, with the user's own aliases, keys and known hosts; it never asks, as nobody could answer here. */
+function dialOverSsh(args: readonly string[]): Duplex {
+  const options = ['-o', 'BatchMode=yes', '-o', 'ConnectTimeout=10', '-T'];
+  const child = spawn('ssh', [...options, ...args, 'docker', 'system', 'dial-stdio'], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (piece: Buffer) => {
+    said = `${said}${piece.toString()}`.slice(-2000);
+  });
+  const duplex = Duplex.from({ readable: child.stdout, writable: child.stdin });
+  child.on('error', (error) => duplex.destroy(error));
+  child.on('exit', (code) => {
+    if (code !== 0) duplex.destroy(new Error(`ssh ended with exit code ${code}: ${said.trim()}`));
+  });
+  duplex.on('close', () => child.kill());
+  return duplex;
+}
