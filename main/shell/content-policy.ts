@@ -16,10 +16,13 @@ export const contentSecurityPolicy = [
   "base-uri 'none'",
 ].join('; ');
 
+/**
+ * No opener policy among them: windows are denied, so no page of ours has an opener, and it would have Chromium throw away the window's first
+ * renderer process and start another one.
+ */
 export const pageHeaders: Readonly<Record<string, string>> = {
   'Content-Security-Policy': contentSecurityPolicy,
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
-  'Cross-Origin-Opener-Policy': 'same-origin',
   'Cache-Control': 'no-cache',
 };

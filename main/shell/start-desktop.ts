@@ -10,7 +10,6 @@ import { builtModule } from '../modules.js';
 import { appVersion, runtimeName } from '../version.js';
 import { showAbout } from './about.js';
 import { setAppMenu } from './app-menu.js';
-import { prepareAnswers } from './app-protocol.js';
 import { parseArguments, type StartArguments } from './arguments.js';
 import { bridgeRequests } from './bridge-requests.js';
 import { startControllerLink, type ControllerLink } from './controller-link.js';
@@ -216,7 +215,6 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
       return { value: undefined, dispose: () => window.destroy() };
     });
     // The page asks for its first file at once. What it need not wait for comes after it.
-    prepareAnswers();
     await window.pageLoaded(pagePatienceMs);
     if (leavingWith !== null) return;
     setAppMenu(
