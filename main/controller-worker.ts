@@ -4,9 +4,11 @@ import { RefusalError, refusal } from '../core/contract/errors.js';
 import type { WorkerInput, WorkerMessage } from './controller/host-link.js';
 import { startHost, type Host } from './controller/host.js';
 import type { Session } from './controller/session.js';
+import { compileForBursts } from './engine.js';
 
 const port = parentPort;
 if (port === null) throw new Error('controller-worker runs only as a worker thread');
+compileForBursts();
 // The structured clone of what host-link.ts put in.
 const input = workerData as WorkerInput;
 const post = (message: WorkerMessage) => port.postMessage(message);

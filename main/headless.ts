@@ -1,6 +1,8 @@
 /** Entry of a detached headless host: `node headless.js [--home DIR]`. Prints one line when it answers. */
+import { compileForBursts } from './engine.js';
 import { runHeadless } from './headless-host.js';
 
+compileForBursts();
 const flag = process.argv.indexOf('--home');
 const code = await runHeadless({
   home: flag === -1 ? undefined : process.argv[flag + 1],

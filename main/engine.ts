@@ -1,0 +1,22 @@
+/**
+ * How the engine compiles the controller's code. Most of that code runs now and then over days, and a burst of a few thousand jobs is
+ * over before optimised code has paid for its making: with the engine's own settings a tenth of all processor time of such a burst
+ * went into the optimising compiler's threads, beside the commands that were to run. So everything gets simple machine code at once, and
+ * only what has run nine times longer than usual is optimised.
+ */
+import { setFlagsFromString } from 'node:v8';
+
+/** In the terms of the engine's version: up to 11 it counts bytes of bytecode, from 13 on calls. It complains of what it does not know. */
+export function burstFlags(engineVersion: string): readonly string[] {
+  const major = Number.parseInt(engineVersion, 10);
+  const all = ['--always-sparkplug'];
+  if (major <= 11) return [...all, '--interrupt-budget=600000'];
+  return major < 13
+    ? all
+    : [...all, '--invocation-count-for-maglev=3600', '--invocation-count-for-turbofan=27000'];
+}
+
+/** To be called first thing in a process or thread of a controller. */
+export function compileForBursts(): void {
+  for (const flag of burstFlags(process.versions.v8)) setFlagsFromString(flag);
+}
