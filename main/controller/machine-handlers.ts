@@ -1,7 +1,8 @@
 /** The methods about machines and images. */
 import { RefusalError, refusal } from '../../core/contract/errors.js';
+import type { MachineView } from '../../core/contract/machines.js';
 import type { Backend, ImageControl } from '../backends/backend.js';
-import type { MachineService } from './machine-service.js';
+import { mayManage, type MachineService } from './machine-service.js';
 import type { Handlers } from './session.js';
 
 export type MachineHandlers = Pick<
@@ -18,7 +19,14 @@ export type MachineHandlers = Pick<
   | 'image.remove'
 >;
 
-export function createMachineHandlers(service: MachineService, backend: Backend): MachineHandlers {
+type Machines = Pick<MachineService, 'check' | 'add' | 'remove' | 'change' | 'wake'> & {
+  readonly machine: (machineId: string) => Pick<MachineView, 'id'>;
+};
+
+export function createMachineHandlers(
+  service: Machines,
+  backend: Pick<Backend, 'observe' | 'images' | 'history'>,
+): MachineHandlers {
   const images = (machineId: string): ImageControl => {
     const control = backend.images?.(service.machine(machineId).id) ?? null;
     if (control !== null) return control;
@@ -40,15 +48,18 @@ export function createMachineHandlers(service: MachineService, backend: Backend)
       const lists = await Promise.all(controls.map((control) => control.list().catch(() => [])));
       return { images: lists.flat(), pulls: controls.flatMap((control) => [...control.pulls()]) };
     },
-    async 'image.pull'({ machineId, image }) {
+    async 'image.pull'({ machineId, image }, identity) {
+      mayManage(identity, 'fetch images');
       await images(machineId).pull(image);
       return {};
     },
-    'image.cancel'({ machineId, image }) {
+    'image.cancel'({ machineId, image }, identity) {
+      mayManage(identity, 'end the fetch of images');
       images(machineId).cancel(image);
       return {};
     },
-    async 'image.remove'({ machineId, imageId }) {
+    async 'image.remove'({ machineId, imageId }, identity) {
+      mayManage(identity, 'remove images');
       await images(machineId).remove(imageId);
       return {};
     },

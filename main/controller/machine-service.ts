@@ -112,7 +112,7 @@ export class MachineService {
   }
 
   async wake(machineId: string, identity: Identity): Promise<Record<string, never>> {
-    this.mayManage(identity, 'wake machines');
+    mayManage(identity, 'wake machines');
     const { id, wakeAddress, contact } = this.machine(machineId);
     if (contact.state === 'CONNECTED')
       throw new RefusalError(refusal('FAILED_PRECONDITION', `${id} is on: it is connected.`));
@@ -150,22 +150,23 @@ export class MachineService {
   }
 
   private fleet(identity: Identity): MachineFleet {
-    this.mayManage(identity, 'add machines');
+    mayManage(identity, 'add machines');
     if (this.parts.fleet !== null) return this.parts.fleet;
     throw new RefusalError(
       refusal('FAILED_PRECONDITION', 'This controller runs jobs on its own machine only.'),
     );
   }
+}
 
-  private mayManage(identity: Identity, what: string): void {
-    if (identity.mayManage === true) return;
-    throw new RefusalError(
-      refusal(
-        'PERMISSION_DENIED',
-        `${identity.user} may not ${what}: only who administers this cluster, the owner of its data folder, may.`,
-      ),
-    );
-  }
+/** Or a refusal that says what the user may not. */
+export function mayManage(identity: Identity, what: string): void {
+  if (identity.mayManage === true) return;
+  throw new RefusalError(
+    refusal(
+      'PERMISSION_DENIED',
+      `${identity.user} may not ${what}: only who administers this cluster, the owner of its data folder, may.`,
+    ),
+  );
 }
 
 /** Brings the fleet in step with what a commit says of machines. */

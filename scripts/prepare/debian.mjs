@@ -28,8 +28,8 @@ const wanted = {
     ['openssh-client'],
     ['iproute2'],
   ],
-  /** An Engine of the tests' own, and what its image is made of. */
-  engine: [['docker.io'], ['busybox-static']],
+  /** An Engine of the tests' own, what its image is made of, and where images come from. */
+  engine: [['docker.io'], ['busybox-static'], ['docker-registry'], ['openssl']],
   /** What the figures are measured beside. */
   bench: [['task-spooler'], ['parallel']],
 };
@@ -70,7 +70,7 @@ function missing(purposes) {
  * say. The tests that need them are skipped by name without them. @param {readonly string[]} names
  */
 function bringsService(names) {
-  const services = ['openssh-server', 'docker.io'];
+  const services = ['openssh-server', 'docker.io', 'docker-registry'];
   return (
     process.env.CI !== 'true' &&
     existsSync('/run/systemd/system') &&

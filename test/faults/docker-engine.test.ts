@@ -157,7 +157,7 @@ describe.skipIf(noEngine)(withEngine('containers and faults'), () => {
     const launch = backends.launch({ command: ['true'], image: '127.0.0.1:1/going:1' });
     probe.run(launch);
     const end = await probe.over(launch.uid, longMs);
-    expect(end).toMatchObject({ state: 'FAILED', cause: { code: 'IMAGE_UNAVAILABLE' } });
+    expect(end).toMatchObject({ state: 'FAILED', cause: { code: 'REGISTRY_UNREACHABLE' } });
     const [pull] = probe.backend.images?.('here')?.pulls() ?? [];
     expect(pull).toMatchObject({ image: '127.0.0.1:1/going:1', state: 'FAILED' });
   });

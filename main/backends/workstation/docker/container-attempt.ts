@@ -90,8 +90,7 @@ export class ContainerAttempt {
     if (error instanceof Again) return null;
     if (error instanceof PullFailed) {
       if (error.noSpace) await pauseOf(waits.noSpacePauseMs);
-      const cause: Cause = { code: 'IMAGE_UNAVAILABLE', message: error.message };
-      return this.unstarted(error.noSpace ? 'WORKER_FAILED' : 'FAILED', cause);
+      return this.unstarted(error.noSpace ? 'WORKER_FAILED' : 'FAILED', error.why);
     }
     if (error instanceof EngineRefusal) {
       // A refusal about one that runs says nothing about how it runs.

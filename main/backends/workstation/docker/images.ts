@@ -1,12 +1,13 @@
 /** The images of one Engine, and the fetches that run. */
 import type { ImagePull, ImageView } from '../../../../core/contract/machines.js';
 import { RefusalError, refusal } from '../../../../core/contract/errors.js';
+import type { Cause } from '../../../../core/contract/views.js';
 import { daemonSentence, readDaemonError } from '../../../../core/formats/docker/daemon-errors.js';
 import { PullProgress } from '../../../../core/formats/docker/pull-progress.js';
 import type { ImageControl } from '../../backend.js';
 import { managedLabel } from './container-plan.js';
 import { EngineRefusal, EngineUnreachable, type Engine } from './engine.js';
-import { loginFor } from './registry-login.js';
+import { hostOf, loginFor, registryOf } from './registry-login.js';
 
 export interface ImagesOptions {
   readonly engine: Engine;
@@ -25,10 +26,10 @@ const silentMs = 10 * 60_000;
 /** Why a fetch did not bring its image. */
 export class PullFailed extends Error {
   constructor(
-    message: string,
+    readonly why: Cause,
     readonly noSpace: boolean,
   ) {
-    super(message);
+    super(why.message);
   }
 }
 
@@ -112,9 +113,11 @@ export class Images implements ImageControl {
         () => this.ended(pull, 'DONE', null),
         (error: unknown) => {
           const cancelled = abort.signal.aborted;
-          const message = cancelled ? `Fetching ${image} was cancelled.` : failure(image, error);
-          this.ended(pull, cancelled ? 'CANCELLED' : 'FAILED', message);
-          throw new PullFailed(message, kindOf(error) === 'NO_SPACE');
+          const cause: Cause = cancelled
+            ? { code: 'IMAGE_UNAVAILABLE', message: `Fetching ${image} was cancelled.` }
+            : failure(image, error);
+          this.ended(pull, cancelled ? 'CANCELLED' : 'FAILED', cause.message);
+          throw new PullFailed(cause, kindOf(error) === 'NO_SPACE');
         },
       ),
     };
@@ -146,9 +149,12 @@ export class Images implements ImageControl {
     const { engine, environment, home } = this.options;
     const authconfig = await loginFor(image, environment, home);
     const login = authconfig === undefined ? {} : { authconfig };
-    const stream = await engine.ask((docker) =>
-      docker.createImage({ fromImage: withTag(image), abortSignal: signal, ...login }),
-    );
+    const stream = await engine
+      .ask((docker) => docker.createImage({ fromImage: withTag(image), abortSignal: signal, ...login }))
+      .catch((error: unknown) => {
+        const refused = authconfig !== undefined && kindOf(error) === 'LOGIN_NEEDED';
+        throw refused ? new LoginRefused('username' in authconfig ? authconfig.username : null) : error;
+      });
     const fault: { said: string | null } = { said: null };
     await new Promise<void>((resolve, reject) => {
       const hungUp = (): void =>
@@ -198,19 +204,38 @@ function kindOf(error: unknown): string | null {
   return error instanceof EngineRefusal ? error.reason.kind : null;
 }
 
-function failure(image: string, error: unknown): string {
+/** The login that was sent is not the right one, or may not have that image. */
+class LoginRefused extends Error {
+  constructor(readonly user: string | null) {
+    super('the login was refused');
+  }
+}
+
+function failure(image: string, error: unknown): Cause {
   const said =
     error instanceof EngineRefusal
       ? daemonSentence(error.reason)
       : `${error instanceof Error ? error.message : String(error)}.`;
+  const registry = hostOf(registryOf(image));
+  if (error instanceof LoginRefused) {
+    const who = error.user === null ? 'the login' : `the login of ${error.user}`;
+    const message = `The registry ${registry} refused ${who} that your Docker configuration has for it, or does not let it have ${image}. Log in anew with docker login ${registry}.`;
+    return { code: 'REGISTRY_LOGIN_REFUSED', message };
+  }
   switch (kindOf(error)) {
-    case 'LOGIN_NEEDED':
-      return `The image ${image} cannot be fetched without a login, or there is none of that name: ${said}`;
+    case 'LOGIN_NEEDED': {
+      const message = `The image ${image} cannot be fetched without a login to ${registry}, or there is none of that name: ${said}`;
+      return { code: 'REGISTRY_LOGIN_NEEDED', message };
+    }
     case 'NO_SUCH_TAG':
     case 'NO_SUCH_IMAGE':
-      return `There is no image ${image} in its registry: ${said}`;
+      return { code: 'IMAGE_NOT_FOUND', message: `There is no image ${image} in its registry: ${said}` };
+    case 'REGISTRY_UNREACHABLE': {
+      const message = `The registry ${registry} does not answer, so ${image} was not fetched: ${said}`;
+      return { code: 'REGISTRY_UNREACHABLE', message };
+    }
     default:
-      return `The image ${image} could not be fetched: ${said}`;
+      return { code: 'IMAGE_UNAVAILABLE', message: `The image ${image} could not be fetched: ${said}` };
   }
 }
 

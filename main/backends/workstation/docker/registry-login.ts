@@ -75,7 +75,8 @@ function readJson(text: string): unknown {
   }
 }
 
-function hostOf(registry: string): string {
+/** Without the scheme and path that the one of Docker itself has. */
+export function hostOf(registry: string): string {
   return registry.replace(/^https?:\/\//, '').split('/')[0] ?? registry;
 }
 

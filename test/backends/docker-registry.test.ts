@@ -1,0 +1,183 @@
+/** Images from a real registry: fetched with progress, cancelled, with every kind of login, and each refusal told apart. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ImageControl } from '../../main/backends/backend.js';
+import { eventually } from '../harness/process-backend.js';
+import type { BackendProbe } from '../harness/backend-probe.js';
+import {
+  dockerBackends,
+  engineImage,
+  noEngine,
+  ownEngine,
+  withEngine,
+  type DockerBackends,
+  type OwnEngine,
+} from '../harness/engine.js';
+import { noRegistry, slowWay, startRegistry, type OwnRegistry } from '../harness/registry.js';
+
+const why = noRegistry && !noEngine ? ' (left out: no docker-registry)' : '';
+const longMs = 60_000;
+const layerBytes = 4_000_000;
+
+describe.skipIf(noEngine || noRegistry)(withEngine(`images of a registry${why}`), () => {
+  let folder: string;
+  let engine: OwnEngine;
+  let open: OwnRegistry;
+  let locked: OwnRegistry;
+  let backends: DockerBackends;
+  let probe: BackendProbe;
+  let images: ImageControl;
+  beforeAll(async () => {
+    folder = mkdtempSync(path.join(os.tmpdir(), 'iris-registry-'));
+    engine = await ownEngine();
+    open = await startRegistry(folder, false);
+    locked = await startRegistry(folder, true);
+    await engine.docker('tag', engineImage, 'base');
+    for (const layer of ['one', 'two']) {
+      const file = path.join(folder, layer);
+      // What cannot be packed smaller, so that its size is known.
+      writeFileSync(file, randomBytes(layerBytes));
+      const id = (await engine.docker('create', '--network', 'host', 'base', 'true')).trim();
+      await engine.docker('cp', file, `${id}:/${layer}`);
+      await engine.docker('commit', id, 'base');
+      await engine.docker('rm', id);
+    }
+    const name = `${open.address}/lab/tool:1`;
+    await engine.docker('tag', 'base', name);
+    await engine.docker('push', '-q', name);
+    await engine.docker('rmi', name, 'base');
+  });
+  afterAll(async () => {
+    await Promise.all([open.stop(), locked.stop()]);
+    await engine.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    backends = await dockerBackends(engine);
+    probe = await opened({});
+  });
+  afterEach(async () => {
+    await backends.dispose();
+    const names = (await engine.docker('images', '--format', '{{.Repository}}:{{.Tag}}')).split('\n');
+    const fetched = names.filter((name) => name.startsWith('127.0.0.1:'));
+    if (fetched.length > 0) await engine.docker('rmi', '-f', ...fetched);
+  });
+
+  /** With Docker's own configuration, and programs on the path. */
+  async function opened(config: object, programs: Readonly<Record<string, string>> = {}) {
+    const home = mkdtempSync(path.join(folder, 'home-'));
+    writeFileSync(path.join(home, 'config.json'), JSON.stringify(config));
+    mkdirSync(path.join(home, 'bin'));
+    for (const [name, text] of Object.entries(programs))
+      writeFileSync(path.join(home, 'bin', name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    const environment = {
+      ...process.env,
+      DOCKER_CONFIG: home,
+      PATH: `${path.join(home, 'bin')}:${process.env['PATH'] ?? ''}`,
+    };
+    const other = await backends.open({ environment });
+    await other.until(() => other.lastWorkers[0]?.docker?.state === 'READY');
+    const control = other.backend.images?.('here');
+    if (control === undefined || control === null) throw new Error('there are no images to look after');
+    images = control;
+    return other;
+  }
+
+  const view = (image: string) => images.pulls().find((pull) => pull.image === image);
+  const ended = async (image: string) => {
+    await eventually(() => view(image)?.state !== 'PULLING', 'the fetch has ended', longMs);
+    return view(image);
+  };
+  const basic = (user: string, password: string) => ({
+    auths: { [locked.address]: { auth: Buffer.from(`${user}:${password}`).toString('base64') } },
+  });
+
+  test('tells how far each layer has come, is cancelled, and goes on when asked again', async () => {
+    const way = await slowWay(open.address, layerBytes);
+    try {
+      const image = `${way.address}/lab/tool:1`;
+      await images.pull(image);
+      await eventually(() => (view(image)?.doneBytes ?? 0) > 0, 'something has come', longMs);
+      expect(view(image)).toMatchObject({ state: 'PULLING', layers: 3 });
+      expect(view(image)?.layersDone).toBeLessThan(3);
+      expect(view(image)?.doneBytes).toBeLessThan(2 * layerBytes);
+      images.cancel(image);
+      expect(await ended(image)).toMatchObject({
+        state: 'CANCELLED',
+        message: `Fetching ${image} was cancelled.`,
+      });
+      expect((await images.list()).flatMap(({ names }) => names)).not.toContain(image);
+      way.release();
+      await images.pull(image);
+      expect(await ended(image)).toMatchObject({ state: 'DONE', layers: 3, layersDone: 3, message: null });
+      const { doneBytes = 0, totalBytes = 0 } = view(image) ?? {};
+      expect(doneBytes).toBeGreaterThanOrEqual(2 * layerBytes);
+      expect(totalBytes).toBe(doneBytes);
+      expect((await images.list()).flatMap(({ names }) => names)).toContain(image);
+    } finally {
+      way.close();
+    }
+  });
+
+  test('is fetched by the job that needs it, and once by two', async () => {
+    const image = `${open.address}/lab/tool:1`;
+    const launches = ['one', 'two'].map((layer) =>
+      backends.launch({ command: ['sh', '-c', `wc -c </${layer}`], image, pull: 'missing' }),
+    );
+    probe.want(...launches.map((launch) => ({ kind: 'run' as const, launch })));
+    for (const { uid } of launches) {
+      expect(await probe.over(uid, longMs)).toMatchObject({ state: 'SUCCEEDED' });
+      expect(await probe.text(uid)).toBe(`${layerBytes}\n`);
+    }
+    expect(images.pulls().filter((pull) => pull.image === image)).toHaveLength(1);
+  });
+
+  test('of a private registry comes with a login of config.json', async () => {
+    const image = `${locked.address}/lab/tool:1`;
+    const host = await opened(basic('tester', 'right'));
+    const launch = backends.launch({ command: ['true'], image, pull: 'always' });
+    host.run(launch);
+    expect(await host.over(launch.uid, longMs)).toMatchObject({ state: 'SUCCEEDED' });
+  });
+
+  test('of a private registry comes with a login that a credential helper keeps', async () => {
+    const image = `${locked.address}/lab/tool:1`;
+    const answer = JSON.stringify({ ServerURL: locked.address, Username: 'tester', Secret: 'right' });
+    const helper = `test "$1" = get && test "$(cat)" = ${locked.address} && echo '${answer}'`;
+    await opened({ credHelpers: { [locked.address]: 'lab' } }, { 'docker-credential-lab': helper });
+    await images.pull(image);
+    expect(await ended(image)).toMatchObject({ state: 'DONE' });
+  });
+
+  test('says of each refusal what it is', async () => {
+    const down = await startRegistry(mkdtempSync(path.join(folder, 'down-')), false);
+    await down.stop();
+    const cases = [
+      [{}, `${open.address}/lab/tool:2`, 'IMAGE_NOT_FOUND', 'lab/tool:2'],
+      [{}, `${open.address}/lab/nosuch:1`, 'IMAGE_NOT_FOUND', 'lab/nosuch:1'],
+      [{}, `${locked.address}/lab/tool:1`, 'REGISTRY_LOGIN_NEEDED', 'docker login'],
+      [basic('tester', 'wrong'), `${locked.address}/lab/tool:1`, 'REGISTRY_LOGIN_REFUSED', 'tester'],
+      [basic('tester', 'right'), `${locked.address}/lab/tool:9`, 'IMAGE_NOT_FOUND', 'lab/tool:9'],
+      [{}, `${down.address}/lab/tool:1`, 'REGISTRY_UNREACHABLE', down.address],
+      [
+        { credsStore: 'nosuch' },
+        `${locked.address}/lab/tool:1`,
+        'IMAGE_UNAVAILABLE',
+        'docker-credential-nosuch',
+      ],
+    ] as const;
+    for (const [config, image, code, word] of cases) {
+      const host = await opened(config);
+      const launch = backends.launch({ command: ['true'], image });
+      host.run(launch);
+      const end = await host.over(launch.uid, longMs);
+      expect([end.state, end.cause?.code]).toEqual(['FAILED', code]);
+      expect(end.cause?.message).toContain(word);
+      expect(end.cause?.message).not.toMatch(/wrong|right/);
+      expect(await ended(image)).toMatchObject({ state: 'FAILED', message: end.cause?.message });
+    }
+  });
+});
