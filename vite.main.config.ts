@@ -9,7 +9,6 @@ const root = import.meta.dirname;
 const entries = {
   desktop: 'main/desktop.ts',
   headless: 'main/headless.ts',
-  'controller-worker': 'main/controller-worker.ts',
   'reader-worker': 'main/store/reader-worker.ts',
   launcher: 'main/backends/workstation/process/launcher.ts',
   cli: 'main/cli/main.ts',

@@ -12,8 +12,9 @@ export type BuiltModule = 'controller-worker' | 'headless' | 'launcher' | 'reade
 export function builtModule(name: BuiltModule): string {
   const here = path.dirname(fileURLToPath(import.meta.url));
   for (const folder of [here, path.dirname(here), path.join(path.dirname(here), 'out', 'main')]) {
-    const file = path.join(folder, `${name}.js`);
-    if (existsSync(file)) return file;
+    for (const file of [path.join(folder, `${name}.js`), path.join(folder, `${name}.cjs`)]) {
+      if (existsSync(file)) return file;
+    }
   }
-  throw new Error(`The built module ${name}.js is missing beside ${here}; run npm run build.`);
+  throw new Error(`The built module ${name} is missing beside ${here}; run npm run build.`);
 }

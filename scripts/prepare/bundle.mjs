@@ -8,25 +8,25 @@ import { UserError } from '../lib/step.mjs';
 
 const common = ['core', 'package-lock.json', 'tsconfig.base.json'];
 
-/** @type {readonly {name: string, config: string, needs: string, made: string, inputs: readonly string[]}[]} */
+/** @type {readonly {name: string, configs: readonly string[], needs: string, made: string, inputs: readonly string[]}[]} */
 const bundles = [
   {
     name: 'main',
-    config: 'vite.main.config.ts',
+    configs: ['vite.main.config.ts', 'vite.controller.config.ts'],
     needs: 'main',
     made: 'out/main',
-    inputs: [...common, 'main', 'vite.main.config.ts'],
+    inputs: [...common, 'main', 'vite.main.config.ts', 'vite.controller.config.ts'],
   },
   {
     name: 'preload',
-    config: 'vite.preload.config.ts',
+    configs: ['vite.preload.config.ts'],
     needs: 'main/preload/preload.ts',
     made: 'out/preload',
     inputs: [...common, 'main/preload', 'main/ipc', 'vite.preload.config.ts'],
   },
   {
     name: 'renderer',
-    config: 'vite.renderer.config.ts',
+    configs: ['vite.renderer.config.ts'],
     needs: 'renderer/index.html',
     made: 'out/renderer',
     inputs: [...common, 'renderer', 'vite.renderer.config.ts'],
@@ -68,12 +68,14 @@ export async function buildBundles(names, note) {
     const old = join(root, 'out', `.old-${bundle.name}-${process.pid}`);
     const made = join(root, bundle.made);
     try {
-      await build({
-        configFile: join(root, bundle.config),
-        build: { outDir: fresh, emptyOutDir: true },
-      }).catch((/** @type {Error} */ error) => {
-        throw new UserError(`The ${bundle.name} side could not be built:\n${error.message}`);
-      });
+      for (const [index, config] of bundle.configs.entries()) {
+        await build({
+          configFile: join(root, config),
+          build: { outDir: fresh, emptyOutDir: index === 0 },
+        }).catch((/** @type {Error} */ error) => {
+          throw new UserError(`The ${bundle.name} side could not be built:\n${error.message}`);
+        });
+      }
       mkdirSync(localDir, { recursive: true });
       if (existsSync(made)) renameSync(made, old);
       renameSync(fresh, made);

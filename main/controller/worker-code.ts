@@ -1,0 +1,72 @@
+/** What runs in the desktop's worker thread: the controller, away from the thread that draws and answers the tray. */
+import type { MessagePort } from 'node:worker_threads';
+import { RefusalError, refusal } from '../../core/contract/errors.js';
+import type { WorkerInput, WorkerMessage } from './host-link.js';
+import { startHost, type Host } from './host.js';
+import type { Session } from './session.js';
+
+/** The first page has long been answered by then, and what has run until then is worth keeping. */
+const keepCodeAfterMs = 10_000;
+
+export interface WorkerCode {
+  runController(input: WorkerInput, port: MessagePort, keepCode: () => void): Promise<void>;
+}
+
+export const runController: WorkerCode['runController'] = async (input, port, keepCode) => {
+  const post = (message: WorkerMessage) => port.postMessage(message);
+  const sessions = new Map<number, Session>();
+
+  function accept(host: Host, message: WorkerMessage): void {
+    switch (message.kind) {
+      case 'open':
+        sessions.set(
+          message.client,
+          host.openSession({
+            send: (frame) => post({ kind: 'frame', client: message.client, frame }),
+            close: () => {
+              sessions.get(message.client)?.close();
+              sessions.delete(message.client);
+              post({ kind: 'close', client: message.client });
+            },
+          }),
+        );
+        return;
+      case 'frame':
+        sessions.get(message.client)?.receive(message.frame);
+        return;
+      case 'close':
+        sessions.get(message.client)?.close();
+        sessions.delete(message.client);
+        return;
+      case 'shutdown':
+        void host.stop(message.reason);
+        return;
+      default:
+        return;
+    }
+  }
+
+  try {
+    const host = await startHost({ ...input, hostKind: 'desktop' });
+    port.on('message', (message: WorkerMessage) => accept(host, message));
+    post({ kind: 'ready' });
+    const keeping = setTimeout(keepCode, keepCodeAfterMs);
+    const reason = await host.stopped;
+    clearTimeout(keeping);
+    keepCode();
+    post({ kind: 'stopped', reason });
+    port.close();
+  } catch (error) {
+    post({
+      kind: 'failed',
+      refusal:
+        error instanceof RefusalError
+          ? error.refusal
+          : refusal(
+              'INTERNAL',
+              `The controller could not start: ${error instanceof Error ? error.message : String(error)}`,
+            ),
+    });
+    port.close();
+  }
+};

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { type Plugin, defineConfig } from 'vite';
+import main from './vite.main.config.js';
+
+const root = import.meta.dirname;
+
+/** A first line that names what follows, so that a compiled form of other code is never taken for this one's. */
+function nameByContent(): Plugin {
+  return {
+    name: 'iris-name-by-content',
+    generateBundle(_options, bundle) {
+      for (const chunk of Object.values(bundle)) {
+        if (chunk.type !== 'chunk') continue;
+        chunk.code = `//${createHash('sha256').update(chunk.code).digest('hex')}\n${chunk.code}`;
+      }
+    },
+  };
+}
+
+/** Parts of Node that a start does not need, and which would be a tenth of its work: read when first used. */
+const lateBuiltins = ['http', 'https', 'zlib', 'dgram'];
+
+function readLate(): Plugin {
+  return {
+    name: 'iris-read-late',
+    renderChunk(code) {
+      let late = code;
+      for (const name of lateBuiltins) {
+        const local = `node_${name}`;
+        const there = new RegExp(`\\b(?:let|const|var) ${local} = require\\("node:${name}"\\);`);
+        if (!there.test(late)) continue;
+        late = late
+          .replace(there, '')
+          .replaceAll(new RegExp(`\\b${local}\\.`, 'g'), `${local}().`)
+          .concat(
+            `\nvar ${local}_read; function ${local}() { return ${local}_read ??= require("node:${name}"); }`,
+          );
+      }
+      return late === code ? null : late;
+    },
+  };
+}
+
+/**
+ * The database driver's own files, a dozen, in the bundle: finding and reading each is most of what it costs. The native part stays
+ * where it is, and is found from there.
+ */
+function bundleDriver(): Plugin {
+  return {
+    name: 'iris-bundle-driver',
+    transform(code, id) {
+      if (!/better-sqlite3[\\/]lib[\\/]binding\.js$/.test(id)) return null;
+      return code
+        .replaceAll('__dirname', "path.join(__dirname, '..', '..', 'node_modules', 'better-sqlite3', 'lib')")
+        .replace(/if \(require\.main === module\) \{[^}]*\}/, '');
+    },
+  };
+}
+
+/**
+ * The code of the desktop's controller and the worker that runs it, beside the rest of the main side. CommonJS: of a module V8's compiled
+ * form cannot be kept. In few large files, without comments and blanks; names stay as they are, for stack traces.
+ */
+export default defineConfig({
+  ...main,
+  plugins: [...(main.plugins ?? []), bundleDriver(), readLate(), nameByContent()],
+  ssr: { ...main.ssr, external: ['electron'] },
+  build: {
+    ...main.build,
+    emptyOutDir: false,
+    sourcemap: false,
+    rolldownOptions: {
+      input: {
+        'controller-worker': join(root, 'main/controller-worker.ts'),
+        controller: join(root, 'main/controller/worker-code.ts'),
+      },
+      output: {
+        format: 'cjs',
+        entryFileNames: '[name].cjs',
+        chunkFileNames: 'controller-[name]-[hash].cjs',
+        minify: { compress: false, mangle: false, codegen: true },
+      },
+    },
+  },
+});
