@@ -106,7 +106,7 @@ test('its parent goes: what it started lives on to its own end', { timeout }, as
   expect(readClaim(folder)).toMatchObject({ kind: 'claimed', status: { kind: 'exit', code: 5 } });
 });
 
-describe.runIf(launcherKinds.includes('perl'))('the fork server', () => {
+describe.each(launcherKinds.filter((kind) => kind !== 'node'))('the fork server in %s', (kind) => {
   const script = (gate: string) => `until test -e ${gate}; do sleep 0.02; done; exit 5`;
   let server: ReturnType<typeof runServer>;
 
@@ -137,7 +137,7 @@ describe.runIf(launcherKinds.includes('perl'))('the fork server', () => {
   }
 
   beforeEach(async () => {
-    server = runServer(await launcherOf('perl'));
+    server = runServer(await launcherOf(kind));
   });
   afterEach(() => {
     server.kill('SIGKILL');

@@ -9,7 +9,10 @@ import {
   type WorkstationOptions,
 } from '../../main/backends/workstation/workstation-backend.js';
 import { forkServerCommand } from '../../main/backends/workstation/process/fork-server.js';
-import type { LauncherCommand } from '../../main/backends/workstation/process/launcher-channel.js';
+import {
+  forkServerKinds,
+  type LauncherCommand,
+} from '../../main/backends/workstation/process/launcher-channel.js';
 import { createProcessView } from '../../main/machine/processes.js';
 import { BackendProbe } from './backend-probe.js';
 import { launcherFile } from './launcher-file.js';
@@ -24,8 +27,10 @@ export interface ProcessBackends {
 }
 
 /** The ways to start attempts that this system has. */
-export const launcherKinds: readonly LauncherCommand['kind'][] =
-  forkServerCommand() === null ? ['node'] : ['perl', 'node'];
+export const launcherKinds: readonly LauncherCommand['kind'][] = [
+  ...forkServerKinds.filter((kind) => forkServerCommand(kind) !== null),
+  'node',
+];
 
 /** The one launcher of a kind. `as`: a program that runs it, such as setpriv. */
 export async function launcherOf(
@@ -38,8 +43,8 @@ export async function launcherOf(
     args: [await launcherFile()],
     env: process.env,
   });
-  const own = kind === 'perl' ? forkServerCommand() : await node();
-  if (own === null) throw new Error('This system has no Perl.');
+  const own = kind === 'node' ? await node() : forkServerCommand(kind);
+  if (own === null) throw new Error(`This system has no ${kind}.`);
   const [command = own.command, ...args] = [...as, own.command, ...own.args];
   return { ...own, command, args };
 }

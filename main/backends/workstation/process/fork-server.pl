@@ -1,5 +1,5 @@
 # Starts attempts for a host: a process small enough that a fork of it costs next to nothing. Perl as a base system has it, and no
-# module beyond POSIX. It keeps nothing: when its host goes it goes, what it started lives on in sessions of its own.
+# module beyond POSIX. fork-server.py does the same. It keeps nothing: when its host goes it goes, what it started lives on in sessions of its own.
 #
 # Frames come in on the standard input: a length, then texts, each with its length before it (32 bits, big-endian). The first
 # text names the kind:

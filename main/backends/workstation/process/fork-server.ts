@@ -1,6 +1,6 @@
 /**
- * The fork server (fork-server.pl): a small process of Perl that does what every start and every end needs. What only some starts
- * need, staged files and control groups, is made here before them.
+ * The fork server (fork-server.py, fork-server.pl): a small process of Python or Perl that does what every start and every end needs.
+ * What only some starts need, staged files and control groups, is made here before them.
  */
 import { spawn } from 'node:child_process';
 import { accessSync, constants as fsConstants } from 'node:fs';
@@ -20,11 +20,13 @@ import {
 import { groupMembers, removeGroups } from './control-groups.js';
 import { errorCode, messageOf } from './error-code.js';
 import { ForkWords, setupFrame, startFrame, type ForkFault, type ForkWord } from './fork-frames.js';
-import forkServerText from './fork-server.pl?raw';
+import perlText from './fork-server.pl?raw';
+import pythonText from './fork-server.py?raw';
 import {
   endLauncher,
   type ChannelOptions,
   type LauncherChannel,
+  type ForkServerKind,
   type LauncherCommand,
 } from './launcher-channel.js';
 import type { LauncherEvent, StartItem } from './launcher-protocol.js';
@@ -32,16 +34,28 @@ import { createOrphans, type Orphans } from './orphans.js';
 import { folderFault, programFault, programPlaces, type ProgramPlaces } from './program.js';
 import { stageFiles } from './staging.js';
 
-/** Where systems have it. Not searched for: one of a user's own making may lack its modules. */
-const perlFiles = ['/usr/bin/perl', '/bin/perl', '/usr/local/bin/perl'];
+/**
+ * Where systems have them. Not searched for: one of a user's own making may lack its modules. On macOS the name of Python may stand
+ * for an offer to install it.
+ */
+const files = {
+  python: process.platform === 'linux' ? ['/usr/bin/python3', '/bin/python3', '/usr/local/bin/python3'] : [],
+  perl: ['/usr/bin/perl', '/bin/perl', '/usr/local/bin/perl'],
+} as const;
 
-/** Null: this system has no Perl. */
-export function forkServerCommand(files: readonly string[] = perlFiles): LauncherCommand | null {
-  const command = files.find(isExecutable);
+/** Without a look at the user's own settings, folders and packages. */
+const argsOf = { python: ['-I', '-S', '-c', pythonText], perl: ['-e', perlText] } as const;
+
+/** Null: this system has no such language. */
+export function forkServerCommand(
+  kind: ForkServerKind,
+  places: readonly string[] = files[kind],
+): LauncherCommand | null {
+  const command = places.find(isExecutable);
   // Its environment is its own: options of the user's Perl have no business here. Attempts get theirs by message.
   return command === undefined
     ? null
-    : { kind: 'perl', command, args: ['-e', forkServerText], env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } };
+    : { kind, command, args: argsOf[kind], env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } };
 }
 
 function isExecutable(file: string): boolean {

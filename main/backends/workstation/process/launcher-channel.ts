@@ -2,9 +2,13 @@
 import type { ChildProcess } from 'node:child_process';
 import type { LauncherEvent, LauncherSetup, StartItem } from './launcher-protocol.js';
 
-/** How a launcher is run: the fork server by Perl, or the launcher of Node. */
+/** What a fork server is written in; the quicker one first. */
+export const forkServerKinds = ['python', 'perl'] as const;
+export type ForkServerKind = (typeof forkServerKinds)[number];
+
+/** How a launcher is run: a fork server, or the launcher of Node. */
 export interface LauncherCommand {
-  readonly kind: 'perl' | 'node';
+  readonly kind: ForkServerKind | 'node';
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;

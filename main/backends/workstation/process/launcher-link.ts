@@ -61,7 +61,7 @@ export function createLauncherLink(options: LinkOptions): LauncherLink {
     const launcher = launchers[0];
     if (closed || launcher === undefined) return;
     heardAtMs = monotonicMs();
-    const openOne = launcher.kind === 'perl' ? openForkServer : openNodeLauncher;
+    const openOne = launcher.kind === 'node' ? openNodeLauncher : openForkServer;
     channel = openOne({
       launcher,
       setup: options.setup,

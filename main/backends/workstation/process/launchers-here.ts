@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { forkServerCommand } from './fork-server.js';
-import type { LauncherCommand } from './launcher-channel.js';
+import { forkServerKinds, type LauncherCommand } from './launcher-channel.js';
 import type { LinkLog } from './launcher-link.js';
 import supervisorText from './supervisor.sh?raw';
 
@@ -36,10 +36,12 @@ function isText(file: string, text: string): boolean {
 }
 
 export function launchersHere(file: string, log: LinkLog): readonly LauncherCommand[] {
-  const forkServer = forkServerCommand();
-  if (forkServer !== null) return [forkServer, ownLauncher(file)];
-  log.info('This system has no Perl: attempts are started by a process of Node, which is slower');
-  return [ownLauncher(file)];
+  const forkServers = forkServerKinds.map((kind) => forkServerCommand(kind)).filter((each) => each !== null);
+  if (forkServers.length === 0)
+    log.info(
+      'This system has neither Python nor Perl: attempts are started by a process of Node, which is slower',
+    );
+  return [...forkServers, ownLauncher(file)];
 }
 
 /** Electron's executable is Node when asked to. */
