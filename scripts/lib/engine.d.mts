@@ -15,4 +15,4 @@ export interface OwnEngine {
 
 export const engineImage: string;
 export function engineObstacle(): string | null;
-export function startEngine(folder: string, more?: readonly string[]): Promise<OwnEngine>;
+export function startEngine(folder: string, more?: readonly string[], programs?: string): Promise<OwnEngine>;

@@ -38,9 +38,10 @@ export function engineObstacle() {
 /**
  * @param {string} folder of its own; what it holds is removed at the end
  * @param {readonly string[]} [more] further arguments of dockerd
+ * @param {string} [programs] folder of programs that dockerd finds before others
  * @returns {Promise<OwnEngine>}
  */
-export async function startEngine(folder, more = []) {
+export async function startEngine(folder, more = [], programs = '/usr/local/bin') {
   const socket = join(folder, 'docker.sock');
   /** @type {import('node:child_process').ChildProcess | null} */
   let daemon = null;
@@ -81,7 +82,7 @@ export async function startEngine(folder, more = []) {
       ],
       {
         stdio: ['ignore', log, log],
-        env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` },
+        env: { ...process.env, PATH: `${programs}:${process.env.PATH}:/usr/sbin:/sbin` },
         // A terminal's Ctrl-C is for whoever started it, who then ends it in order.
         detached: true,
       },

@@ -91,6 +91,33 @@ describe.skipIf(noEngine)(withEngine('attempts in containers'), () => {
     expect(await probe.text(killed.uid)).toBe('64000000\n');
   });
 
+  test('tells what it uses: processor time, memory now and its peak', async () => {
+    const other = await backends.open({ usageSampleMs: 100, usageTellMs: 200 });
+    // In memory that is nobody's file, given back before the end.
+    const script = [
+      'dd if=/dev/zero of=/dev/shm/held bs=1M count=48 2>/dev/null',
+      'until test -e burnt; do i=$((i+1)); done',
+      'rm /dev/shm/held; touch freed; until test -e stop; do usleep 20000; done',
+    ].join('\n');
+    const launch = backends.launch({ command: ['sh', '-c', script], memory: '256MB' });
+    const told = () => other.last(launch.uid)?.usage;
+    other.run(launch);
+    await other.until(() => (told()?.cpuSeconds ?? 0) > 1.5, 60_000);
+    const held = told()?.memoryBytes ?? 0;
+    expect(held).toBeGreaterThan(48 * 1024 ** 2);
+    expect(held).toBeLessThan(80 * 1024 ** 2);
+    expect(told()).toMatchObject({ gpuPercent: null, energyJoules: null, devicesUsed: [] });
+    writeFileSync(path.join(backends.work, 'burnt'), '');
+    await other.until(() => (told()?.memoryBytes ?? held) < 20 * 1024 ** 2, 60_000);
+    writeFileSync(path.join(backends.work, 'stop'), '');
+    const end = await other.over(launch.uid);
+    expect(end).toMatchObject({ state: 'SUCCEEDED' });
+    expect(end.usage?.cpuSeconds).toBeGreaterThan(1.5);
+    expect(end.usage?.memoryBytes).toBeLessThan(20 * 1024 ** 2);
+    expect(end.peakMemoryBytes).toBeGreaterThan(48 * 1024 ** 2);
+    expect(end.peakMemoryBytes).toBeLessThan(100 * 1024 ** 2);
+  });
+
   test('says what is wrong with the program, the folder, the image and the mount', async () => {
     const mounted = (source: string) => ({ mounts: [{ source, target: '/x' }] });
     const cases: [Partial<JobRequest>, string, string][] = [

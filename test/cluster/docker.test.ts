@@ -63,6 +63,28 @@ describeEngine('containers on a workstation by SSH', () => {
     expect(probe.backend.images?.('ws-two')).not.toBeNull();
   });
 
+  test('tell what they used', async () => {
+    const probe = await opened();
+    const launch = inContainer(
+      'dd if=/dev/zero of=/dev/shm/held bs=1M count=48 2>/dev/null; until test -e burnt; do i=$((i+1)); done',
+    );
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING', 30_000);
+    // By the Engine's own word: nothing of that machine can be read from here.
+    const used = async () => {
+      const stats = await engine.docker('stats', '--no-stream', '--format', '{{.MemUsage}}');
+      return Number(/^([\d.]+)MiB/.exec(stats)?.[1] ?? 0);
+    };
+    await expect.poll(used, { timeout: 30_000 }).toBeGreaterThan(48);
+    // It burns meanwhile; what is measured comes every second.
+    host.sh('sleep 5');
+    host.sh(`touch ${host.home}/jobs/burnt`);
+    const { usage, peakMemoryBytes } = await probe.over(launch.uid, 30_000);
+    expect(usage?.cpuSeconds).toBeGreaterThan(0.5);
+    expect(usage?.memoryBytes).toBeGreaterThan(48 * 1024 ** 2);
+    expect(peakMemoryBytes).toBeGreaterThan(48 * 1024 ** 2);
+  }, 90_000);
+
   test('are stopped and gone', async () => {
     const probe = await opened();
     const launch = inContainer('exec sleep 300');

@@ -35,8 +35,8 @@ export interface DockerBackends {
   dispose(): Promise<void>;
 }
 
-export async function ownEngine(): Promise<OwnEngine> {
-  return startEngine(await mkdtemp(path.join(os.tmpdir(), 'iris-engine-')));
+export async function ownEngine(more: readonly string[] = [], programs?: string): Promise<OwnEngine> {
+  return startEngine(await mkdtemp(path.join(os.tmpdir(), 'iris-engine-')), more, programs);
 }
 
 export async function dockerBackends(engine: OwnEngine): Promise<DockerBackends> {

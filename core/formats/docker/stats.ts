@@ -38,6 +38,8 @@ export interface ContainerSample {
   readonly memoryLimitBytes: number | null;
   /** Of one core, since the sample before; null in the first one. */
   readonly cpuPercent: number | null;
+  /** Since its start. */
+  readonly cpuSeconds: number | null;
   readonly readBytes: number | null;
   readonly writtenBytes: number | null;
 }
@@ -61,10 +63,14 @@ export function readStats(value: unknown): ContainerSample | null {
     peakMemoryBytes: memory?.max_usage ?? null,
     memoryLimitBytes: memory?.limit ?? null,
     cpuPercent: cpuPercent(parsed.data),
+    cpuSeconds: nanosToSeconds(parsed.data.cpu_stats.cpu_usage?.total_usage),
     readBytes: bytesOf('read'),
     writtenBytes: bytesOf('write'),
   };
 }
+
+const nanosToSeconds = (nanos: number | undefined): number | null =>
+  nanos === undefined ? null : nanos / 1e9;
 
 /** Without the files the system could drop at once, as `docker stats` has it. */
 function usedMemory(memory: z.infer<typeof statsSchema>['memory_stats']): number | null {

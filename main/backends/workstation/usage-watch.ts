@@ -58,6 +58,16 @@ export class UsageWatch {
     this.sample();
   }
 
+  /** Of one that somebody else measures, as containers are. */
+  take(entry: AttemptEntry, figures: Pick<AttemptUsage, 'cpuSeconds' | 'memoryBytes'>): void {
+    if (entry.phase === 'ended') return;
+    this.add(entry);
+    const each = this.measured.get(entry.uid);
+    if (each === undefined) return;
+    each.cpuSeconds = figures.cpuSeconds ?? each.cpuSeconds;
+    each.memoryBytes = figures.memoryBytes ?? each.memoryBytes;
+  }
+
   /** After each reading of the cards. */
   look(gpus: readonly GpuView[]): void {
     const nowMs = this.options.monotonicMs();

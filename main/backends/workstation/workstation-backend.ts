@@ -150,7 +150,10 @@ class WorkstationBackend implements Backend {
       monotonicMs: options.monotonicMs,
       isAlive,
       warn: (entry, warning) => this.reporterOf(entry).warn(entry, warning),
-      lose: (entry, reason) => this.runtime.ending.endByDevice(entry, reason),
+      lose: (entry, reason) => {
+        if (this.docker.entry(entry.uid) === undefined) this.runtime.ending.endByDevice(entry, reason);
+        else this.docker.loseDevice(entry.uid, reason);
+      },
       idleAfterMs: options.gpuIdleAfterMs,
     });
     this.usage = new UsageWatch({
@@ -213,6 +216,10 @@ class WorkstationBackend implements Backend {
         (() => findEndpoint({ environment, home: os.homedir(), uid: process.getuid?.() ?? 0 })),
       user: ownUser(),
       onState: () => this.listener?.workers(this.observe()),
+      onUsage: (entry, figures) => this.usage.take(entry, figures),
+      usageEveryMs: options.usageSampleMs,
+      devicesLeft: (entry) => this.leftovers.left(entry),
+      deviceFault: (entry) => this.faultOf(entry),
       ...this.reports,
     });
   }

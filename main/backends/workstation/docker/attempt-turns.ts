@@ -23,6 +23,8 @@ export const waits = {
   outOfMemoryLooks: 5,
   noSpacePauseMs: 5000,
   latePauseMs: 150,
+  /** What has lost its card is given this long to leave. */
+  deviceGraceMs: 2000,
   refusalPauseMs: 1000,
   mostRefusals: 5,
 } as const;

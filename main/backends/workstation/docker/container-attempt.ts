@@ -10,10 +10,11 @@ import { stopCause } from '../process/outcome.js';
 import { readNote, writeNote, type AttemptEnd, type AttemptNote } from './attempt-note.js';
 import { Again, Over, pauseOf, waits } from './attempt-turns.js';
 import { buildContainer } from './container-build.js';
-import { endOfRun, endOfSetUp, refusedEnd } from './container-end.js';
+import { endOfRun, endOfSetUp, lookAtDevices, refusedEnd } from './container-end.js';
 import type { ContainerContext } from './container-context.js';
 import type { Watched } from './container-hub.js';
 import { containerName, managedLabel } from './container-plan.js';
+import { endContainer, type EndOrder } from './container-stop.js';
 import { EngineRefusal, EngineUnreachable } from './engine.js';
 import { PullFailed } from './images.js';
 import { LogCopy } from './log-copy.js';
@@ -27,6 +28,7 @@ export class ContainerAttempt {
   private running: string | null = null;
   private stopping = false;
   private refusals = 0;
+  private deviceEnd: EndOrder | null = null;
   private wake: () => void = () => undefined;
   /** Resolves when a stop is asked for. */
   private readonly stopAsked = new Promise<void>((resolve) => {
@@ -56,6 +58,17 @@ export class ContainerAttempt {
     if (this.running !== null) void this.endRunning(this.running);
   }
 
+  /** A card of it is gone: what it still does comes to nothing. */
+  loseDevice(reason: string): void {
+    const { entry, context } = this;
+    if (entry.phase !== 'running' || entry.deviceFault !== null || entry.stop !== null) return;
+    entry.deviceFault = { reason, ended: this.running !== null };
+    if (this.running === null) return;
+    const deadlineMs = context.monotonicMs() + waits.deviceGraceMs;
+    this.deviceEnd = { signal: 'SIGTERM', graceMs: waits.deviceGraceMs, deadlineMs, signals: new Set() };
+    void this.endRunning(this.running);
+  }
+
   close(): void {
     this.closed = true;
     this.copy?.close();
@@ -66,6 +79,7 @@ export class ContainerAttempt {
   }
 
   private async live(): Promise<void> {
+    const { entry, context } = this;
     while (!this.closed) {
       try {
         await this.go();
@@ -74,6 +88,7 @@ export class ContainerAttempt {
         this.copy?.close();
         this.copy = null;
         this.running = null;
+        context.usage.end(entry.uid);
         if (this.isClosed()) return;
         const end = await this.endBy(error);
         if (end === null) continue;
@@ -188,10 +203,12 @@ export class ContainerAttempt {
       this.copy = this.openCopy(id, part, view);
       this.copy.follow();
       this.running = id;
-      if (entry.stop !== null) void this.endRunning(id);
+      if (part === 'run') context.usage.begin(entry, id);
+      if (this.order() !== null) void this.endRunning(id);
       if (view !== null) context.hub.list();
       await over;
       this.running = null;
+      context.usage.end(entry.uid);
     }
     const last = await this.ended(id, part, seen);
     if (part === 'set-up') {
@@ -199,6 +216,7 @@ export class ContainerAttempt {
       if (end !== null) throw new Over(end);
       return;
     }
+    await lookAtDevices(context, entry);
     throw new Over(endOfRun(entry, last, seen, context.nowMs()));
   }
 
@@ -283,39 +301,18 @@ export class ContainerAttempt {
     });
   }
 
-  /** The signal, its grace, then by force, until the Engine says that it has ended. */
-  private async endRunning(id: string): Promise<void> {
-    const { entry, context } = this;
-    const { stop } = entry;
-    if (stop === null || this.stopping) return;
-    this.stopping = true;
-    if (stop.notice !== null) context.onNotice(entry, stop.notice);
-    let signal = stop.graceMs === 0 ? 'SIGKILL' : stop.signal;
-    while (this.running === id && !this.closed) {
-      try {
-        await context.engine.ask((docker) => docker.getContainer(id).kill({ signal }));
-        stop.signals.add(signal);
-      } catch (error) {
-        if (error instanceof EngineRefusal) context.hub.list();
-        else await context.engine.ready(waits.laterMs);
-      }
-      const wait = signal === 'SIGKILL' ? 1000 : Math.max(0, stop.deadlineMs - context.monotonicMs());
-      await this.pause(wait, id);
-      signal = 'SIGKILL';
-    }
-    this.stopping = false;
+  private order(): EndOrder | null {
+    return this.entry.stop ?? this.deviceEnd;
   }
 
-  /** Until it has ended, at most so long; in steps, as the deadline may be brought forward. */
-  private async pause(ms: number, id: string): Promise<void> {
+  private async endRunning(id: string): Promise<void> {
     const { entry, context } = this;
-    const until = context.monotonicMs() + ms;
-    const deadline = ms > 1000 ? () => Math.min(until, entry.stop?.deadlineMs ?? until) : () => until;
-    while (this.running === id && !this.closed) {
-      const left = deadline() - context.monotonicMs();
-      if (left <= 0) return;
-      await pauseOf(Math.min(left, 200));
-    }
+    const order = this.order();
+    if (order === null || this.stopping) return;
+    this.stopping = true;
+    if (entry.stop !== null && entry.stop.notice !== null) context.onNotice(entry, entry.stop.notice);
+    await endContainer(context, id, order, () => this.running === id && !this.closed);
+    this.stopping = false;
   }
 
   private async inspect(part: Part): Promise<ContainerView | null> {

@@ -1,10 +1,12 @@
 /** What the attempts of one Docker runtime share. */
+import type { Cause } from '../../../../core/contract/views.js';
 import type { StopNotice } from '../../backend.js';
 import type { AttemptEntry } from '../process/attempt-entry.js';
 import type { LinkLog } from '../process/launcher-link.js';
 import type { Reporter } from '../process/reporter.js';
 import type { ContainerHub } from './container-hub.js';
 import type { ContainerUser } from './container-plan.js';
+import type { ContainerUsage } from './container-usage.js';
 import type { Engine } from './engine.js';
 import type { Images } from './images.js';
 import type { HostFiles } from './local-files.js';
@@ -32,6 +34,11 @@ export interface ContainerContext {
   readonly onRunning: (entry: AttemptEntry) => void;
   readonly onNotice: (entry: AttemptEntry, notice: StopNotice) => void;
   readonly onConclude: (entry: AttemptEntry) => void;
+  /** What still uses the devices of one that has ended. */
+  readonly devicesLeft: (entry: AttemptEntry) => Promise<Cause | null>;
+  /** Why a device of it cannot be trusted; null: none is in trouble. */
+  readonly deviceFault: (entry: AttemptEntry) => string | null;
+  readonly usage: ContainerUsage;
   /** By id, at once. */
   readonly remove: (id: string) => Promise<void>;
   /** By name, when it is ours; tried until the Engine has done it. */

@@ -13,6 +13,7 @@ import { LogLineReader } from '../../../../core/formats/docker/log-lines.js';
 import type { AttemptEntry } from '../process/attempt-entry.js';
 import { outcomeOf, signalOf } from '../process/outcome.js';
 import type { AttemptEnd } from './attempt-note.js';
+import type { ContainerContext } from './container-context.js';
 import type { Watched } from './container-hub.js';
 import type { EngineRefusal } from './engine.js';
 
@@ -27,7 +28,8 @@ export function endOfRun(entry: AttemptEntry, view: ContainerView, seen: Watched
   if (view.startError !== null && view.startedAtMs === null)
     return refusedEnd(view.startError, entry.launch?.spec ?? null, nowMs);
   const times = timesOf(entry, view, nowMs);
-  const lost = entry.stop === null ? lossOf(view, seen, times.finishedAtMs) : null;
+  const endedByUs = entry.stop !== null || entry.deviceFault?.ended === true;
+  const lost = endedByUs ? null : lossOf(view, seen, times.finishedAtMs);
   if (lost !== null)
     return {
       ...times,
@@ -57,6 +59,18 @@ export function endOfRun(entry: AttemptEntry, view: ContainerView, seen: Watched
     otherwise: { code: 'CONTAINER_LOST', message: 'The Engine does not know how its container ended.' },
   });
   return { ...times, ...outcome };
+}
+
+/** A card of one that failed may have been lost under it: that is no failure of its own. */
+export async function lookAtDevices(
+  { devicesLeft, deviceFault, reporter }: ContainerContext,
+  entry: AttemptEntry,
+): Promise<void> {
+  if ((entry.launch?.devices.length ?? 0) === 0) return;
+  const warning = await devicesLeft(entry);
+  if (warning !== null) reporter.warn(entry, warning);
+  const reason = deviceFault(entry);
+  if (reason !== null) entry.deviceFault ??= { reason, ended: false };
 }
 
 /** The init program inside tells in the task's error output that there is no such command. */

@@ -119,6 +119,8 @@ export class ContainerHub {
       stream.on('close', resolve);
       stream.on('error', reject);
     });
+    // It may break while the list is asked for, and that fails first.
+    over.catch(() => undefined);
     if (this.closed) this.disconnect?.();
     else {
       // What ended before the events came.

@@ -8,7 +8,8 @@ import os from 'node:os';
 import path from 'node:path';
 import type { DockerState } from '../../../../core/contract/machines.js';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
-import { readStats } from '../../../../core/formats/docker/stats.js';
+import type { Cause } from '../../../../core/contract/views.js';
+import type { GroupFigures } from '../../../../core/formats/docker/group-usage.js';
 import type { AttemptObservation, DesiredAttempt, ImageControl, StopNotice } from '../../backend.js';
 import { newEntry, type AttemptEntry } from '../process/attempt-entry.js';
 import { messageOf } from '../process/error-code.js';
@@ -19,6 +20,7 @@ import { ContainerAttempt } from './container-attempt.js';
 import type { ContainerContext } from './container-context.js';
 import { ContainerHub } from './container-hub.js';
 import { managedLabel, type ContainerUser } from './container-plan.js';
+import { ContainerUsage } from './container-usage.js';
 import type { FoundEndpoint } from './endpoint.js';
 import { Engine, EngineRefusal } from './engine.js';
 import { Images } from './images.js';
@@ -46,12 +48,17 @@ export interface DockerRuntimeOptions {
   readonly onNotice: (entry: AttemptEntry, notice: StopNotice) => void;
   readonly onConclude: (entry: AttemptEntry) => void;
   readonly onEnded: (uid: string) => void;
+  /** What one uses, as it is measured while it runs. */
+  readonly onUsage: (entry: AttemptEntry, figures: GroupFigures) => void;
+  readonly usageEveryMs?: number | undefined;
+  /** Of the cards of one that has ended: what is left on them, and what is wrong with them. */
+  readonly devicesLeft?: ((entry: AttemptEntry) => Promise<Cause | null>) | undefined;
+  readonly deviceFault?: ((entry: AttemptEntry) => string | null) | undefined;
   /** What was left of earlier attempts is gone. */
   readonly onSwept?: (() => void) | undefined;
 }
 
 const strayGraceMs = 10_000;
-const statsEveryMs = 10_000;
 const removeAgainMs = 2000;
 
 export class DockerRuntime {
@@ -61,7 +68,6 @@ export class DockerRuntime {
   private readonly hub: ContainerHub;
   private readonly images: Images;
   private readonly context: ContainerContext;
-  private readonly statsTimer: NodeJS.Timeout;
   private init = true;
   private closed = false;
   private swept = false;
@@ -101,10 +107,17 @@ export class DockerRuntime {
       onRunning: options.onRunning,
       onNotice: options.onNotice,
       onConclude: options.onConclude,
+      devicesLeft: options.devicesLeft ?? (() => Promise.resolve(null)),
+      deviceFault: options.deviceFault ?? (() => null),
+      usage: new ContainerUsage({
+        engine: this.engine,
+        isFar: options.files !== undefined,
+        onSample: options.onUsage,
+        everyMs: options.usageEveryMs,
+      }),
       remove: (id) => this.remove(id),
       removeOwn: (name, id) => this.removeOwn(name, id),
     };
-    this.statsTimer = setInterval(() => void this.measure(), statsEveryMs).unref();
   }
 
   /** Looks at the Engine once, so that its state is known. */
@@ -131,6 +144,11 @@ export class DockerRuntime {
     return this.attempts.get(uid)?.entry;
   }
 
+  /** A card of it is gone. */
+  loseDevice(uid: string, reason: string): void {
+    this.attempts.get(uid)?.loseDevice(reason);
+  }
+
   reconcile(desired: readonly DesiredAttempt[]): void {
     if (this.closed) return;
     const wanted = new Set<string>();
@@ -152,7 +170,7 @@ export class DockerRuntime {
 
   async close(): Promise<void> {
     this.closed = true;
-    clearInterval(this.statsTimer);
+    this.context.usage.close();
     this.reporter.close();
     for (const attempt of this.attempts.values()) attempt.close();
     this.hub.close();
@@ -237,25 +255,6 @@ export class DockerRuntime {
           this.options.log.warn('A container could not be removed', { name, error: error.message });
         }
         await new Promise((resolve) => setTimeout(resolve, removeAgainMs).unref());
-      }
-    }
-  }
-
-  /** Highest memory of each that runs. */
-  private async measure(): Promise<void> {
-    for (const { entry } of [...this.attempts.values()]) {
-      if (entry.phase !== 'running' || this.closed) continue;
-      try {
-        const name = `iris-${entry.uid}`;
-        const sample = readStats(
-          await this.engine.ask((docker) =>
-            docker.getContainer(name).stats({ stream: false, 'one-shot': true }),
-          ),
-        );
-        const seen = sample?.peakMemoryBytes ?? sample?.memoryBytes ?? null;
-        if (seen !== null) entry.peakMemoryBytes = Math.max(entry.peakMemoryBytes ?? 0, seen);
-      } catch {
-        continue; // ended meanwhile, or the Engine is away
       }
     }
   }

@@ -16,6 +16,7 @@ import type { FoundEndpoint } from '../docker/endpoint.js';
 import { newEntry, observationOf } from '../process/attempt-entry.js';
 import { messageOf } from '../process/error-code.js';
 import type { LinkLog } from '../process/launcher-link.js';
+import { UsageWatch } from '../usage-watch.js';
 import type { FarFiles } from './far-files.js';
 import type { FarHello } from './far-machine.js';
 
@@ -42,6 +43,8 @@ const keptMs = 8 * 86_400_000;
 export class FarDocker {
   private readonly folder: string;
   private readonly growth: LogGrowth;
+  /** Of what the runtime runs. */
+  private usage: UsageWatch | null = null;
   private runtime: DockerRuntime | null = null;
   private desired: readonly DesiredAttempt[] = [];
   /** Given up with the machine: nothing of them counts any more. */
@@ -121,6 +124,7 @@ export class FarDocker {
 
   async close(): Promise<void> {
     this.growth.close();
+    this.usage?.close();
     await this.runtime?.close();
   }
 
@@ -144,6 +148,12 @@ export class FarDocker {
     const { name, log, nowMs, monotonicMs, files } = this.options;
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     this.removeOld();
+    this.usage?.close();
+    const usage = new UsageWatch({
+      monotonicMs,
+      tell: (entry) => this.runtime?.reporter.progress(observationOf(entry, 'RUNNING')),
+    });
+    this.usage = usage;
     const runtime = new DockerRuntime({
       attemptsFolder: this.folder,
       dataFolder: path.posix.dirname(attemptsFolder),
@@ -163,8 +173,12 @@ export class FarDocker {
       },
       onRunning: ({ uid, folder }) => this.growth.track(uid, folder),
       onNotice: ({ uid }, notice) => files.notice(uid, notice),
-      onConclude: () => undefined,
-      onEnded: (uid) => this.growth.ended(uid),
+      onUsage: (entry, figures) => usage.take(entry, figures),
+      onConclude: (entry) => usage.conclude(entry),
+      onEnded: (uid) => {
+        this.growth.ended(uid);
+        usage.remove(uid);
+      },
       onSwept: () => {
         this.swept = true;
         this.options.onState();

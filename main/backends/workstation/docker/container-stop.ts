@@ -1,0 +1,46 @@
+/** Ends a container: the signal, its grace, then by force, until the Engine says that it has ended. */
+import type { ContainerContext } from './container-context.js';
+import { pauseOf, waits } from './attempt-turns.js';
+import { EngineRefusal } from './engine.js';
+
+export interface EndOrder {
+  readonly signal: string;
+  readonly graceMs: number;
+  /** By the monotonic clock; may be brought forward. */
+  readonly deadlineMs: number;
+  /** Those that were sent. */
+  readonly signals: Set<string>;
+}
+
+/** In steps of this, as the deadline may be brought forward. */
+const stepMs = 200;
+const againAfterMs = 1000;
+
+export async function endContainer(
+  { engine, hub, monotonicMs }: Pick<ContainerContext, 'engine' | 'hub' | 'monotonicMs'>,
+  id: string,
+  order: EndOrder,
+  isRunning: () => boolean,
+): Promise<void> {
+  const until = async (deadlineMs: () => number): Promise<void> => {
+    while (isRunning()) {
+      const leftMs = deadlineMs() - monotonicMs();
+      if (leftMs <= 0) return;
+      await pauseOf(Math.min(leftMs, stepMs));
+    }
+  };
+  let signal = order.graceMs === 0 ? 'SIGKILL' : order.signal;
+  while (isRunning()) {
+    try {
+      await engine.ask((docker) => docker.getContainer(id).kill({ signal }));
+      order.signals.add(signal);
+    } catch (error) {
+      if (error instanceof EngineRefusal) hub.list();
+      else await engine.ready(waits.laterMs);
+    }
+    const againAtMs = monotonicMs() + againAfterMs;
+    const forced = signal === 'SIGKILL';
+    await until(() => (forced ? againAtMs : order.deadlineMs));
+    signal = 'SIGKILL';
+  }
+}
