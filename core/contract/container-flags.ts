@@ -1,5 +1,5 @@
 /** Flags of `irisctl job run` about the machine and the container a job runs in. */
-import { numberOrText, refusedFlag, switchFlag, valueFlag, type RunFlag } from './flag-kinds.js';
+import { numberOrText, switchFlag, valueFlag, type RunFlag } from './flag-kinds.js';
 import type { FieldError } from './errors.js';
 
 const mountExpected = 'SOURCE:TARGET or SOURCE:TARGET:ro, both absolute paths';
@@ -15,10 +15,18 @@ function readMount(text: string): { source: string; target: string; readOnly: bo
 
 export const containerFlags: readonly RunFlag[] = [
   valueFlag('--machine', 'machine', 'NAME', 'only on this machine', (machine) => ({ machine })),
-  refusedFlag(
+  switchFlag(
     '--share-gpu',
-    false,
-    'a GPU belongs to one task at a time in this version; leave it out, or put the work into one job',
+    'other tasks that share may use its GPUs beside it (with --gpu and --gpu-memory)',
+    () => ({ request: { shareGpu: true } }),
+    { field: 'shareGpu', write: (request) => (request.shareGpu === true ? ['--share-gpu'] : []) },
+  ),
+  valueFlag(
+    '--gpu-memory',
+    'gpuMemory',
+    'SIZE',
+    'with --share-gpu: what a task uses of the memory of each GPU (counted, not enforced)',
+    (gpuMemory) => ({ gpuMemory }),
   ),
   valueFlag(
     '--task-image',

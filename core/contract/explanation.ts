@@ -15,6 +15,8 @@ export const needSchema = z.strictObject({
   gpuCount: count,
   /** In the machines' own words where they know it. */
   gpuVariant: z.string().nullable(),
+  /** Of each card, which it would share; absent: it wants them alone. */
+  sharedGpuBytes: z.number().optional(),
 });
 export type NeedView = z.infer<typeof needSchema>;
 
@@ -27,6 +29,20 @@ export const shortfallSchema = z.strictObject({
 });
 export type Shortfall = z.infer<typeof shortfallSchema>;
 
+/** Why the cards of a machine cannot be shared by one more task, each counted once. */
+export const sharingSchema = z.strictObject({
+  /** Held by, or promised to, a task that does not share. */
+  alone: count,
+  /** Shared by as many tasks as may. */
+  crowded: count,
+  /** Their memory in use is not known. */
+  unreadable: count,
+  /** The others have too little memory left; the most that one has, below its margin. */
+  full: count,
+  mostFreeBytes: z.number(),
+});
+export type SharingView = z.infer<typeof sharingSchema>;
+
 /** The machine that comes nearest to what is needed, and what it lacks. */
 export const offerSchema = z.strictObject({
   workerId: z.string(),
@@ -35,6 +51,8 @@ export const offerSchema = z.strictObject({
   /** Who they are, at most five; absent where nobody knows. */
   gpuUsers: z.array(z.string()).optional(),
   gpusNotAnswering: count,
+  /** For a task that shares its cards. */
+  sharing: sharingSchema.optional(),
 });
 export type Offer = z.infer<typeof offerSchema>;
 

@@ -34,6 +34,8 @@ export const gpuViewSchema = z.strictObject({
   note: z.string().nullable(),
   /** Attempt that holds it, by us. */
   heldBy: z.string().nullable(),
+  /** Other attempts that share it with that one; absent: none does. */
+  sharedWith: z.array(z.string()).optional(),
   /** Processes of others on it. */
   busyByOthers: z.boolean(),
   state: z.enum(gpuStates),

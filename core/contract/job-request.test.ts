@@ -84,6 +84,7 @@ describe('defaults', () => {
       stopSignal: 'SIGTERM',
       graceMs: 30_000,
       machine: null,
+      sharedGpuBytes: null,
       image: null,
       pull: 'MISSING',
       containerProfile: 'DEFAULT',
@@ -158,6 +159,30 @@ describe('units', () => {
 
   test('a number as text, as a form and a command line have it', () => {
     expect(spec({ replicas: '4', maxRetries: ' 2 ' })).toMatchObject({ replicas: 4, maxRetriesFailure: 2 });
+  });
+});
+
+describe('shared GPUs', () => {
+  test('with the memory a task uses of each', () => {
+    expect(spec({ gpu: 1, shareGpu: true, gpuMemory: '8GB' }).sharedGpuBytes).toBe(8e9);
+    expect(spec({ gpu: 1 }).sharedGpuBytes).toBeNull();
+  });
+
+  test.each([
+    [{ shareGpu: true, gpuMemory: '8GB' }, 'shareGpu', 'true', 'false without a GPU asked for in gpu'],
+    [
+      { gpu: 1, shareGpu: true },
+      'gpuMemory',
+      '',
+      'the memory a task uses of each GPU it shares, such as 8GB',
+    ],
+    [{ gpu: 1, gpuMemory: '8GiB' }, 'gpuMemory', '8 GiB', 'nothing without shareGpu'],
+    [{ gpu: 1, gpuMemory: 0, shareGpu: true }, 'gpuMemory', '0', 'a size such as'],
+    [{ gpu: 1, shareGpu: true, gpuMemory: '8GB', gangBy: 'rack' }, 'shareGpu', 'true', 'false for a gang'],
+  ])('refuses %j', (request, field, value, expected) => {
+    const [error] = errors({ ...base, ...request });
+    expect(error).toMatchObject({ field, value });
+    expect(error?.expected).toContain(expected);
   });
 });
 

@@ -4,7 +4,8 @@
  * default filled in, and is what the controller stores. Field names of errors are those of `JobRequest`.
  */
 import { z } from 'zod';
-import { refuse, ok, type Result } from './errors.js';
+import { formatSize } from '../formats/sizes.js';
+import { refuse, ok, type FieldError, type Result } from './errors.js';
 import { fieldErrors } from './field-errors.js';
 import {
   constraintSchema,
@@ -181,6 +182,10 @@ export const jobRequestSchema = z.strictObject(
       .default(jobDefaults.graceMs),
     /** The machine it has to run on, by name. Absent: any that fits. */
     machine: textOf('the name of a machine').trim().min(1, { error: 'the name of a machine' }).optional(),
+    /** Other tasks that share may be put on its GPUs beside it, as far as their memory reaches. */
+    shareGpu: z.boolean({ error: 'true or false' }).default(false),
+    /** With `shareGpu`: what it will use of the memory of each card at most. Counted, not enforced. */
+    gpuMemory: size.optional(),
     /** Container image the command runs in. Absent: a process of the machine itself. */
     image: imageName.optional(),
     pull: pullPolicy,
@@ -245,6 +250,8 @@ export interface JobSpec {
   readonly graceMs: number;
   /** A machine by name, as a constraint of `machineAttribute`; null for any. */
   readonly machine: string | null;
+  /** Of each of its GPUs, which others may share: the memory it will use. Null: its GPUs are its own. */
+  readonly sharedGpuBytes: number | null;
   /** Null: a process of the machine itself; then the fields up to `tty` mean nothing. */
   readonly image: string | null;
   readonly pull: PullPolicy;
@@ -271,6 +278,7 @@ export const laterSpecFields = {
   dependencies: [],
   maxActive: null,
   machine: null,
+  sharedGpuBytes: null,
   image: null,
   pull: 'MISSING',
   containerProfile: 'DEFAULT',
@@ -317,6 +325,7 @@ function toSpec(request: ParsedRequest): JobSpec {
     stopSignal: request.stopSignal,
     graceMs: request.grace,
     machine: request.machine ?? null,
+    sharedGpuBytes: request.shareGpu ? (request.gpuMemory ?? null) : null,
     image: request.image ?? null,
     pull: request.pull,
     containerProfile: request.containerProfile,
@@ -334,11 +343,27 @@ function toSpec(request: ParsedRequest): JobSpec {
   };
 }
 
+/** What makes no sense together of the fields about shared GPUs. */
+function sharingErrors({ shareGpu, gpuMemory, gpu: asked, gangBy }: ParsedRequest): FieldError[] {
+  if (!shareGpu) {
+    if (gpuMemory === undefined) return [];
+    const expected = 'nothing without shareGpu: who has a GPU alone has all its memory';
+    return [{ field: 'gpuMemory', value: formatSize(gpuMemory), expected }];
+  }
+  const shares = { field: 'shareGpu', value: 'true' };
+  if ((asked?.count ?? 0) === 0) return [{ ...shares, expected: 'false without a GPU asked for in gpu' }];
+  if (gangBy !== undefined)
+    return [{ ...shares, expected: `false for a gang (gangBy ${gangBy}): its tasks have their GPUs alone` }];
+  if (gpuMemory !== undefined) return [];
+  const expected = 'the memory a task uses of each GPU it shares, such as 8GB';
+  return [{ field: 'gpuMemory', value: '', expected }];
+}
+
 /** Checks a request. On failure INVALID_ARGUMENT with one entry a wrong field, in the order of the schema. */
 export function parseJobRequest(input: unknown): Result<JobSpec> {
   const parsed = jobRequestSchema.safeParse(input);
-  if (parsed.success) return ok(toSpec(parsed.data));
-  const fields = fieldErrors(parsed.error, input);
+  const fields = parsed.success ? sharingErrors(parsed.data) : fieldErrors(parsed.error, input);
+  if (parsed.success && fields.length === 0) return ok(toSpec(parsed.data));
   const first = fields[0];
   const message =
     first === undefined

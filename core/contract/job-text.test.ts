@@ -120,6 +120,13 @@ describe('parseRunArguments', () => {
     ]);
   });
 
+  it('reads and writes what is said of shared GPUs', () => {
+    const argv = ['--gpu', '1', '--share-gpu', '--gpu-memory', '8GB', 'x'];
+    expect(value(parseRunArguments(argv)).request).toEqual({ gpu: 1, shareGpu: true, gpuMemory: '8GB' });
+    const request = { command: ['x'], workingDirectory: '/w', gpu: 1, shareGpu: true, gpuMemory: '8GB' };
+    expect(toCommandLine(request).text).toContain('--share-gpu --gpu-memory 8GB');
+  });
+
   it('reads the options and the flags without effect', () => {
     const parsed = value(
       parseRunArguments(['--no-wait', '--no-terminate-on-exit', '--enable-extra-resources', 'x']),
@@ -153,7 +160,6 @@ describe('parseRunArguments', () => {
       ['--mount', 'data:/data', 'x'],
       '--mount data:/data: expected SOURCE:TARGET or SOURCE:TARGET:ro, both absolute paths',
     ],
-    [['--share-gpu', 'x'], '--share-gpu cannot be used: a GPU belongs to one task at a time'],
     [['--processes-per-task', '2', 'x'], '--processes-per-task cannot be used'],
     [['--constraint', '=x', 'x'], '--constraint =x: expected key=value'],
     [['--working-directory', 'rel', 'x'], '--working-directory rel: expected an absolute path.'],

@@ -41,6 +41,15 @@ const full: JobRequest = {
   grace: '5s',
 };
 
+it('shared GPUs come back from a stored specification', () => {
+  const stored = value(
+    parseJobRequest({ command: ['x'], workingDirectory: '/w', gpu: 1, shareGpu: true, gpuMemory: '8GiB' }),
+  );
+  const request = value(yamlToRequest(requestToYaml(specToRequest(stored))));
+  expect(request).toMatchObject({ shareGpu: true, gpuMemory: '8GiB' });
+  expect(value(parseJobRequest(request)).sharedGpuBytes).toBe(8 * 2 ** 30);
+});
+
 describe('requestToYaml', () => {
   it('writes what differs from the defaults, in the order of the schema', () => {
     expect(

@@ -196,6 +196,7 @@ export function specToRequest(spec: JobSpec): JobRequest {
     ...(spec.maxActive === null ? {} : { maxActive: spec.maxActive }),
     held: spec.held,
     ...(spec.machine === null ? {} : { machine: spec.machine }),
+    ...(spec.sharedGpuBytes === null ? {} : { shareGpu: true, gpuMemory: sizeToInput(spec.sharedGpuBytes) }),
     ...(spec.image === null ? {} : { image: spec.image }),
     pull: spec.pull,
     containerProfile: spec.containerProfile,

@@ -30,6 +30,15 @@ export interface Assignment {
   } | null;
 }
 
+/** Tasks that share one card, however small they are and whatever was set of the machine. */
+export const mostSharers = 16;
+
+function shares(draft: Draft, uid: string): boolean {
+  const attempt = draft.attempt(uid);
+  const spec = attempt === undefined ? undefined : draft.job(attempt.jobId)?.spec;
+  return (spec?.sharedGpuBytes ?? null) !== null;
+}
+
 /** Makes the next attempt of a PENDING task. FAILED_PRECONDITION when the world has moved on since the round was computed. */
 export function assign(draft: Draft, assignment: Assignment): Result<Attempt> {
   const { taskId, workerId, uid, devices, nowMs, worker } = assignment;
@@ -54,8 +63,14 @@ export function assign(draft: Draft, assignment: Assignment): Result<Attempt> {
       return moved(`asks for ${gpuCount} GPUs, was given ${devices.length}.`);
     }
   }
-  const held = devices.find((device) => used.devices.has(device));
-  if (held !== undefined) return moved(`device ${held} is held by attempt ${used.devices.get(held) ?? ''}.`);
+  for (const device of devices) {
+    const holders = used.devices.get(device) ?? [];
+    if (holders.length >= mostSharers) return moved(`device ${device} is shared by ${holders.length} tasks.`);
+    // Who shares takes only what others share.
+    const alone =
+      job.spec.sharedGpuBytes === null ? holders[0] : holders.find((each) => !shares(draft, each));
+    if (alone !== undefined) return moved(`device ${device} is held by attempt ${alone}.`);
+  }
   const attempt: Attempt = {
     uid,
     taskId,

@@ -6,7 +6,7 @@ export interface MutableUsed extends UsedCapacity {
   cpuMillicores: number;
   memoryBytes: number;
   attempts: number;
-  readonly devices: Map<string, string>;
+  readonly devices: Map<string, readonly string[]>;
 }
 
 export function copyUsed(used: UsedCapacity): MutableUsed {
@@ -21,7 +21,8 @@ export function addUse(used: MutableUsed, attempt: Attempt): void {
   used.cpuMillicores += attempt.cpuMillicores;
   used.memoryBytes += attempt.memoryBytes;
   used.attempts += 1;
-  for (const device of attempt.devices) used.devices.set(device, attempt.uid);
+  for (const device of attempt.devices)
+    used.devices.set(device, [...(used.devices.get(device) ?? []), attempt.uid].sort());
 }
 
 export function removeUse(used: MutableUsed, attempt: Attempt): void {
@@ -29,6 +30,8 @@ export function removeUse(used: MutableUsed, attempt: Attempt): void {
   used.memoryBytes -= attempt.memoryBytes;
   used.attempts -= 1;
   for (const device of attempt.devices) {
-    if (used.devices.get(device) === attempt.uid) used.devices.delete(device);
+    const rest = (used.devices.get(device) ?? []).filter((uid) => uid !== attempt.uid);
+    if (rest.length === 0) used.devices.delete(device);
+    else used.devices.set(device, rest);
   }
 }

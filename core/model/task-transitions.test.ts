@@ -301,7 +301,7 @@ describe('two-step ending', () => {
     world.cancel(id);
     const held = world.state.used('w1');
     expect(held).toMatchObject({ cpuMillicores: 2000, memoryBytes: 1e9, attempts: 1 });
-    expect(held.devices.get('GPU-a')).toBe(uid);
+    expect(held.devices.get('GPU-a')).toEqual([uid]);
     expect(world.observe(uid, 'FAILED', { signal: 'SIGTERM', durationMs: 7 })).toBe('finished');
     expect(world.state.used('w1')).toMatchObject({ cpuMillicores: 0, memoryBytes: 0, attempts: 0 });
     expect(world.state.used('w1').devices.size).toBe(0);

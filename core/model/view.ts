@@ -16,7 +16,7 @@ export interface UsedCapacity {
   readonly memoryBytes: number;
   readonly attempts: number;
   /** Uid of the holder by device. */
-  readonly devices: ReadonlyMap<string, string>;
+  readonly devices: ReadonlyMap<string, readonly string[]>;
 }
 
 export const nothingUsed: UsedCapacity = {

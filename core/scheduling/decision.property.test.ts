@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { bandRank, bands, type Band } from '../contract/states.js';
 import type { Decision } from './decision.js';
-import type { SchedulingWorker } from './free.js';
+import type { SchedulingGpu, SchedulingWorker } from './free.js';
 import { differences, inputOf, replay, type RoundInput } from './replay.js';
+import { sharedRight } from './test-sharing.js';
 import { cards, gib, minute, TestCluster, worker } from './test-cluster.js';
 
 /** Found ones stay: each is run again before the random ones. */
@@ -22,6 +23,8 @@ const submission = fc.record({
   band: fc.constantFrom(...bands),
   cpu: fc.constantFrom(1, 2, 3, 5),
   gpus: fc.constantFrom(0, 0, 1, 2),
+  /** GiB on each card; null: alone. */
+  share: fc.option(fc.constantFrom(1, 4, 9, 20), { nil: null }),
   tasks: fc.integer({ min: 1, max: 4 }),
   gang: fc.boolean(),
   rack: fc.option(fc.constantFrom('a', 'b'), { nil: null }),
@@ -40,6 +43,14 @@ const step = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('sick' as const), at: fc.nat(1000) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('hold' as const), at: fc.nat(1000) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('memory' as const),
+      at: fc.nat(1000),
+      used: fc.array(fc.integer({ min: 0, max: 24 }), { minLength: 4, maxLength: 4 }),
+    }),
+  },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -49,10 +60,19 @@ const history = fc.record({
   limit: fc.constantFrom(0, 20, 1000),
 });
 
+/** Cards of 24 GiB, one of which tells nothing of its memory. */
+function seen(index: number, usedGib = 0): Partial<SchedulingGpu> {
+  return index === 3 ? {} : { memory: { totalBytes: 24 * gib, usedBytes: usedGib * gib } };
+}
+
 function machinesOf(list: readonly { cpu: number; gpus: number; rack: string }[]): SchedulingWorker[] {
   return list.map(({ cpu, gpus, rack }, at) =>
-    worker(`w${at}`, { cpuMillicores: cpu * 1000, gpus: cards(gpus), attributes: { rack } }),
+    worker(`w${at}`, { cpuMillicores: cpu * 1000, gpus: cards(gpus, seen), attributes: { rack } }),
   );
+}
+
+function isShared({ share, gpus }: Extract<Step, { kind: 'submit' }>): boolean {
+  return share !== null && gpus > 0;
 }
 
 function apply(world: TestCluster, action: Step, jobs: number): void {
@@ -65,7 +85,8 @@ function apply(world: TestCluster, action: Step, jobs: number): void {
         cpu: action.cpu,
         gpuCount: action.gpus,
         tasks: action.tasks,
-        gangBy: action.gang ? 'rack' : null,
+        gangBy: action.gang && !isShared(action) ? 'rack' : null,
+        sharedGpuBytes: isShared(action) ? (action.share ?? 0) * gib : null,
         limitMs: action.limit === null ? null : action.limit * minute,
         finishByMs: action.finishBy === null ? null : world.nowMs + action.finishBy * minute,
         constraints:
@@ -109,6 +130,20 @@ function apply(world: TestCluster, action: Step, jobs: number): void {
       );
       return;
     }
+    case 'memory': {
+      const { workers } = cluster.table;
+      cluster.setWorkers(
+        workers.map((one, at) =>
+          at === action.at % workers.length
+            ? {
+                ...one,
+                gpus: one.gpus.map((gpu) => ({ ...gpu, ...seen(gpu.index, action.used[gpu.index]) })),
+              }
+            : one,
+        ),
+      );
+      return;
+    }
     case 'hold': {
       const entries = [...cluster.queue.jobs.values()];
       const job = entries[action.at % Math.max(1, entries.length)]?.job;
@@ -124,6 +159,7 @@ function faults(input: RoundInput, decision: Decision): string[] {
     ...wholeGangs(input, decision),
     ...justEvictions(input, decision),
     ...orderKept(input, decision),
+    ...sharedRight(input, decision),
     ...differences(decision, replay(shuffled(input))).map((name) => `${name} differs when decided again`),
   ];
 }
@@ -202,6 +238,8 @@ function orderKept(input: RoundInput, decision: Decision): string[] {
   return decision.waiting.flatMap(({ jobId, code }) => {
     const job = input.jobs.find((one) => one.job.id === jobId)?.job;
     if (job === undefined || job.gangBy !== null || code !== 'capacity') return [];
+    // Whether a part of a card was free is for `sharedRight`.
+    if ((job.sharedGpuBytes ?? null) !== null) return [];
     const fits = input.workers.find((machine) => {
       if (reserved.has(machine.id) || !machine.healthy) return false;
       if (job.constraints.some(({ values }) => values[0] !== machine.attributes['rack'])) return false;

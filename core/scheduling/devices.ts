@@ -4,7 +4,8 @@ import type { WorkerTable } from './worker-table.js';
 
 /**
  * Positions of `shape.gpus` cards among those that `free` allows; fewer when there are not so many. From the tightest neighbourhood
- * that holds them all, so that larger ones stay whole; lowest index first within it. `byIndex` looks at no neighbourhood.
+ * that holds them all, so that larger ones stay whole; lowest index first within it. `byIndex` looks at no neighbourhood, and for
+ * tasks that share `shared` chooses.
  */
 export function chooseDevices(
   table: WorkerTable,
@@ -12,6 +13,7 @@ export function chooseDevices(
   shape: Pick<Shape, 'gpus' | 'row'>,
   free: (at: number) => boolean,
   byIndex = false,
+  shared: { pick(open: readonly number[], count: number): readonly number[] } | null = null,
 ): readonly number[] {
   const open: number[] = [];
   const end = table.deviceStart[worker + 1] ?? 0;
@@ -19,6 +21,7 @@ export function chooseDevices(
     if ((shape.row === 0 || table.deviceRow[at] === shape.row) && free(at)) open.push(at);
   }
   if (open.length <= shape.gpus) return open;
+  if (shared !== null) return shared.pick(open, shape.gpus);
   if (byIndex) return open.slice(0, shape.gpus);
   return (
     tightest(open, table.deviceLink, shape.gpus) ??

@@ -7,7 +7,7 @@ import { describeCards, fitsTotals, formatCores, formatGpus, infeasibleFields } 
 import { matchingCards, type FreeWorker, type Need, type SchedulingWorker } from './free.js';
 import type { JobSpec } from '../contract/job-request.js';
 
-type Asked = Need & Pick<JobSpec, 'constraints'>;
+type Asked = Need & Pick<JobSpec, 'constraints'> & Partial<Pick<JobSpec, 'sharedGpuBytes'>>;
 
 /** No machine is fit to take work; null when there is one. */
 export function explainNoWorker(workers: readonly SchedulingWorker[]): Cause | null {
@@ -114,7 +114,13 @@ function lacking(asked: Asked, free: FreeWorker): string[] {
       ...(others > 0 ? [`${others} used by ${users.length === 0 ? 'others' : users.join(', ')}`] : []),
       ...(sick > 0 ? [`${sick} not answering`] : []),
     ];
-    lacks.push(`${formatGpus(asked.gpuCount, asked.gpuVariant)} (${notes.join(', ')})`);
+    const gpus = formatGpus(asked.gpuCount, asked.gpuVariant);
+    const shared = asked.sharedGpuBytes ?? null;
+    lacks.push(
+      shared === null
+        ? `${gpus} (${notes.join(', ')})`
+        : `${formatSize(shared)} on ${gpus} it shares (${notes.join(', ')}, the others with too little left or not shared)`,
+    );
   }
   return lacks;
 }

@@ -3,6 +3,7 @@ import type { FieldError } from '../contract/errors.js';
 import type { JobSpec } from '../contract/job-request.js';
 import { formatSize } from '../formats/sizes.js';
 import { resolveGpuRequest, type GpuCard } from './gpu-models.js';
+import { couldHold, marginOf } from './sharing.js';
 
 export interface WorkerTotals {
   readonly id: string;
@@ -14,6 +15,8 @@ export interface WorkerTotals {
 }
 
 type Asked = Pick<JobSpec, 'cpuMillicores' | 'memoryBytes' | 'gpuCount' | 'gpuVariant'> & {
+  /** Of each of its cards, which it shares; null or absent: it has them alone. */
+  readonly sharedGpuBytes?: number | null;
   /** The machine it names; null or absent for any. */
   readonly machine?: string | null;
 };
@@ -39,8 +42,11 @@ function variantsOf(workers: readonly WorkerTotals[]): string[] {
   return workers.flatMap((worker) => worker.gpus.map((gpu) => gpu.variant));
 }
 
-function cardCount(worker: WorkerTotals, variant: string | null): number {
-  return worker.gpus.filter((gpu) => variant === null || gpu.variant === variant).length;
+/** `shared`: only those on which a task that shares them and uses so much could be the first. */
+function cardCount(worker: WorkerTotals, variant: string | null, shared = 0): number {
+  return worker.gpus.filter(
+    (gpu) => (variant === null || gpu.variant === variant) && (shared === 0 || couldHold(gpu.memory, shared)),
+  ).length;
 }
 
 /** What a machine that was never reached has, nobody knows. */
@@ -51,10 +57,12 @@ function isUnknown(worker: WorkerTotals): boolean {
 /** True when an empty machine could hold one task, as far as it is known. `asked` has its GPU model resolved. */
 export function fitsTotals(asked: Asked, worker: WorkerTotals): boolean {
   if (isUnknown(worker)) return true;
+  const shared = asked.sharedGpuBytes ?? null;
   return (
     asked.cpuMillicores <= worker.cpuMillicores &&
     asked.memoryBytes <= worker.memoryBytes &&
-    asked.gpuCount <= cardCount(worker, asked.gpuVariant)
+    asked.gpuCount <= cardCount(worker, asked.gpuVariant) &&
+    (shared === null || asked.gpuCount <= cardCount(worker, asked.gpuVariant, shared))
   );
 }
 
@@ -112,6 +120,12 @@ export function infeasibleFields(spec: Asked, all: readonly WorkerTotals[]): Fie
       expected: describeCards(workers),
     });
   }
+  const shared = asked.sharedGpuBytes ?? null;
+  if (fields.length === 0 && shared !== null) {
+    const most = Math.max(...workers.map((worker) => mostShared(worker, asked.gpuVariant, asked.gpuCount)));
+    const expected = `at most ${formatSize(Math.max(0, most))} on a GPU ${where} that is shared, as some of its memory stays free`;
+    if (shared > most) fields.push({ field: 'gpuMemory', value: formatSize(shared), expected });
+  }
   if (fields.length > 0) return fields;
   const value = [
     formatCores(asked.cpuMillicores),
@@ -125,6 +139,19 @@ export function infeasibleFields(spec: Asked, all: readonly WorkerTotals[]): Fie
       expected: `no machine that has all of it: ${workers.map(describeWorker).join('; ')}`,
     },
   ];
+}
+
+/** What a task may use of each of so many cards of the machine when it is the first of those that share them. */
+function mostShared(worker: WorkerTotals, variant: string | null, count: number): number {
+  const rooms = worker.gpus
+    .filter((gpu) => variant === null || gpu.variant === variant)
+    .map(({ memory }) =>
+      memory === undefined || memory === null
+        ? Number.POSITIVE_INFINITY
+        : memory.totalBytes - marginOf(memory.totalBytes),
+    )
+    .sort((left, right) => right - left);
+  return rooms[count - 1] ?? 0;
 }
 
 /** The GPUs there are, by machine when there are several: `1 h100, 2 rtx-4090 GPUs`. */

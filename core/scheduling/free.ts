@@ -16,6 +16,8 @@ export interface SchedulingGpu extends GpuCard {
   readonly numaNode?: number | null;
   /** Cards joined by a fast link of their own (NVLink) share a number. */
   readonly linkGroup?: number | null;
+  /** Tasks that may share it; absent: the default. */
+  readonly maxSharers?: number;
 }
 
 export interface SchedulingWorker extends WorkerTotals {

@@ -1,12 +1,15 @@
 /** GPU models as people ask for them: the exact variant, or a shorter form that matches one of the variants there are. */
 import type { JobSpec } from '../contract/job-request.js';
 import { maxGpuCount } from '../model/assign.js';
+import type { CardMemory } from './sharing.js';
 
 export interface GpuCard {
   readonly uuid: string;
   readonly index: number;
   /** Product name without vendor and brand words, lower case: `rtx-4090`, `h100`, `a100-80gb`. */
   readonly variant: string;
+  /** Null or absent: not readable, so that tasks do not share it. */
+  readonly memory?: CardMemory | null;
 }
 
 /** True when the asked form is the variant, or some whole words of it in order: `4090` of `rtx-4090`, `a100` of `a100-80gb`. */

@@ -71,6 +71,8 @@ export class Holdings {
   /** ASSIGNED and BUILDING. */
   building = new Int32Array(0);
   devices = new Uint8Array(0);
+  /** Who holds each device: several only where all of them share it. */
+  holdersAt: Held[][] = [];
   private readonly claims = new Map<string, { readonly claim: Claim; readonly job: QueuedJob }>();
 
   constructor(private table: WorkerTable) {
@@ -92,6 +94,7 @@ export class Holdings {
       this[name] = new Float64Array(table.count);
     this.building = new Int32Array(table.count);
     this.devices = new Uint8Array(table.deviceRow.length);
+    this.holdersAt = Array.from({ length: table.deviceRow.length }, () => []);
     for (const held of this.held.values()) {
       held.worker = table.positions.get(held.attempt.workerId) ?? -1;
       held.devices = this.positionsOf(held.worker, held.attempt.devices);
@@ -209,23 +212,27 @@ export class Holdings {
     if (list !== undefined && !(unit.gang && list.includes(unit))) list.push(unit);
   }
 
-  private count({ attempt, worker, devices }: Held, step: 1 | -1): void {
+  private count(held: Held, step: 1 | -1): void {
+    const { attempt, worker, devices } = held;
     if (worker < 0) return;
     this.table.mark(worker);
     const { cpuMillicores, memoryBytes, state } = attempt;
     this.heldCpu[worker] = (this.heldCpu[worker] ?? 0) + step * cpuMillicores;
     this.heldMemory[worker] = (this.heldMemory[worker] ?? 0) + step * memoryBytes;
-    const leaves = state === 'ENDING' || attempt.leaving !== 'no';
-    if (leaves) {
+    if (isLeaving(held)) {
       this.leavingCpu[worker] = (this.leavingCpu[worker] ?? 0) + step * cpuMillicores;
       this.leavingMemory[worker] = (this.leavingMemory[worker] ?? 0) + step * memoryBytes;
     }
     if (state === 'ASSIGNED' || state === 'BUILDING')
       this.building[worker] = (this.building[worker] ?? 0) + step;
-    const bits = deviceBits.held | (leaves ? deviceBits.leaving : 0);
     for (const at of devices) {
-      const before = (this.devices[at] ?? 0) & deviceBits.claimed;
-      this.devices[at] = before | (step === 1 ? bits : 0);
+      const holders = this.holdersAt[at] ?? [];
+      if (step === 1) holders.push(held);
+      else holders.splice(holders.indexOf(held), 1);
+      const bits = holders.length === 0 ? 0 : deviceBits.held;
+      // It becomes free when the last of them is gone.
+      const leaves = bits !== 0 && holders.every(isLeaving) ? deviceBits.leaving : 0;
+      this.devices[at] = ((this.devices[at] ?? 0) & deviceBits.claimed) | bits | leaves;
     }
   }
 
@@ -252,6 +259,10 @@ export class Holdings {
       this.devices[at] = before | (step === 1 ? deviceBits.claimed : 0);
     }
   }
+}
+
+export function isLeaving({ attempt }: Held): boolean {
+  return attempt.state === 'ENDING' || attempt.leaving !== 'no';
 }
 
 function sumUp(unit: Victim): void {

@@ -28,6 +28,8 @@ export interface QueuedJob {
   readonly memoryBytes: number;
   readonly gpuCount: number;
   readonly gpuVariant: string | null;
+  /** Of each of its cards, which it shares with others; null or absent: it has them alone. */
+  readonly sharedGpuBytes?: number | null;
   readonly constraints: readonly Constraint[];
   readonly gangBy: string | null;
   /** Longest run of one attempt; null is endless. */
@@ -67,6 +69,8 @@ export interface HeldAttempt {
   readonly cpuMillicores: number;
   readonly memoryBytes: number;
   readonly devices: readonly string[];
+  /** What it said it uses of each of them, which others may share; null or absent: they are its own. */
+  readonly sharedGpuBytes?: number | null;
   readonly startedAtMs: number | null;
   /** Last checkpoint it told of. */
   readonly checkpointAtMs: number | null;

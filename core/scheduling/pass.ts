@@ -55,7 +55,7 @@ export class Pass {
   }
 
   run(): Decision {
-    this.working.start(this.cluster.table, this.cluster.holdings, this.rules);
+    this.working.start(this.cluster.table, this.cluster.holdings, this.rules, this.nowMs);
     this.victims.start(this.number, this.nowMs, this.rules);
     this.memory.reservations.start(this.rules);
     const { cluster, working, placed, released } = this;
@@ -281,6 +281,9 @@ export class Pass {
       shape.failedBand = rank;
     }
     if (shape.impossible) return 'impossible';
+    // What others on a card said they would use stops to count.
+    if (shape.sharedBytes !== null)
+      this.wakeAtMs = Math.min(this.wakeAtMs, this.working.shared.nextChangeMs());
     return this.reserveFor(entry, rank, size, holds?.workerIds ?? []) ? 'reserved' : 'capacity';
   }
 

@@ -2,6 +2,7 @@
  * Phase 4 of our rules. One task goes to the machine that meets most preferences, then to the one with the fewest free cards, so that
  * whole machines stay whole, then to the first by id. A gang goes to the tightest group that holds all of it.
  */
+import { cardsToJoin } from './open-cards.js';
 import { isCandidate, type Shape } from './shape.js';
 import type { Working } from './working.js';
 
@@ -24,6 +25,7 @@ function begin(shape: Shape, working: Working): void {
 export function findMachine(shape: Shape, working: Working): number {
   begin(shape, working);
   if (shape.exhausted) return -1;
+  if (shape.sharedBytes !== null) return findShare(shape, working);
   const { words } = working.table;
   const first = shape.gpus === 0 ? 0 : shape.gpus + 1;
   for (const alive of shape.alive) {
@@ -45,6 +47,30 @@ export function findMachine(shape: Shape, working: Working): number {
     }
   }
   shape.exhausted = true;
+  return -1;
+}
+
+/** A machine on which cards are shared already comes first, so that whole cards stay whole. */
+function findShare(shape: Shape, working: Working): number {
+  for (const alive of shape.alive) {
+    let best = -1;
+    let most = -1;
+    for (let word = 0; word < alive.length; word += 1) {
+      for (let bits = alive[word] ?? 0; bits !== 0;) {
+        const bit = bits & -bits;
+        bits ^= bit;
+        const worker = (word << 5) + 31 - Math.clz32(bit);
+        if ((working.reserved[worker] ?? 0) > 0) continue;
+        if (!working.fitsNow(shape, worker)) {
+          alive[word] = (alive[word] ?? 0) & ~bit;
+          continue;
+        }
+        const shared = cardsToJoin(working, shape, worker);
+        if (shared > most) [best, most] = [worker, shared];
+      }
+    }
+    if (best >= 0) return best;
+  }
   return -1;
 }
 

@@ -2,6 +2,7 @@
  * Reservation with backfill (EASY): who has waited long gets a concrete set of machines and a start that follows from known time
  * limits. There others are placed only when they end before that start, or when the holder may evict them.
  */
+import { cardsLater } from './open-cards.js';
 import type { Held } from './holdings.js';
 import type { JobEntry } from './queue.js';
 import type { Rules } from './rules.js';
@@ -145,7 +146,8 @@ export class Reservations {
     const { table } = working;
     let cpu = working.laterCpu[worker] ?? 0;
     let memory = working.laterMemory[worker] ?? 0;
-    let cards = working.laterCards[shape.row * table.count + worker] ?? 0;
+    let cards = cardsLater(working, shape, worker);
+    const leaving = new Map<number, number>();
     const times: number[] = [];
     // The end of what has not started moves on with the time.
     const fixed = this.collect(worker, band, nowMs);
@@ -155,6 +157,8 @@ export class Reservations {
         cpu += member.attempt.cpuMillicores;
         memory += member.attempt.memoryBytes;
         for (const device of member.devices) {
+          leaving.set(device, (leaving.get(device) ?? 0) + 1);
+          if (leaving.get(device) !== working.shared.staying[device]) continue;
           if (table.deviceOk[device] === 1 && (shape.row === 0 || table.deviceRow[device] === shape.row))
             cards += 1;
         }

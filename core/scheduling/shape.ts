@@ -3,11 +3,13 @@ import type { Constraint } from '../contract/job-request.js';
 import { meetsConstraint, untolerated } from './constraints.js';
 import { resolveGpuRequest } from './gpu-models.js';
 import type { QueuedJob } from './inputs.js';
+import { couldHold } from './sharing.js';
 import type { WorkerTable } from './worker-table.js';
 
 export function shapeKey(job: QueuedJob): string {
   const { cpuMillicores, memoryBytes, gpuCount, gpuVariant, constraints, gangBy } = job;
-  const need = `${cpuMillicores} ${memoryBytes} ${gpuCount} ${gpuVariant ?? ''}`;
+  const shared = (job.sharedGpuBytes ?? null) === null ? '' : ` shared ${job.sharedGpuBytes ?? 0}`;
+  const need = `${cpuMillicores} ${memoryBytes} ${gpuCount} ${gpuVariant ?? ''}${shared}`;
   if (constraints.length === 0 && gangBy === null) return need;
   return `${need} ${JSON.stringify([gangBy, constraints])}`;
 }
@@ -17,6 +19,8 @@ export class Shape {
   readonly memory: number;
   readonly constraints: readonly Constraint[];
   readonly gangBy: string | null;
+  /** Of each card, which it shares; null: it has them alone. */
+  readonly sharedBytes: number | null;
   /** As asked; what it means on these machines is `gpus` of row `row`. */
   private readonly asked: Pick<QueuedJob, 'gpuCount' | 'gpuVariant'>;
   gpus = 0;
@@ -62,6 +66,7 @@ export class Shape {
     this.memory = job.memoryBytes;
     this.constraints = job.constraints;
     this.gangBy = job.gangBy;
+    this.sharedBytes = job.sharedGpuBytes ?? null;
     this.asked = { gpuCount: job.gpuCount, gpuVariant: job.gpuVariant };
   }
 
@@ -128,8 +133,21 @@ export class Shape {
       memory = Math.max(memory, table.memory[worker] ?? 0);
       cards = Math.max(cards, table.cards[this.row * table.count + worker] ?? 0);
     }
+    // Nothing is kept for who is content with a part.
+    if (this.sharedBytes !== null) return false;
     if (this.gpus > 0) return this.gpus * 2 >= cards;
     return this.cpu * 2 >= cpu || this.memory * 2 >= memory;
+  }
+
+  /** Cards of the machine that could hold it if they were free. */
+  private cardsOf(table: WorkerTable, worker: number): number {
+    const { sharedBytes, row } = this;
+    if (sharedBytes === null) return table.cards[row * table.count + worker] ?? 0;
+    let count = 0;
+    for (let at = table.deviceStart[worker] ?? 0; at < (table.deviceStart[worker + 1] ?? 0); at += 1)
+      if ((row === 0 || table.deviceRow[at] === row) && couldHold(table.deviceMemory[at], sharedBytes))
+        count += 1;
+    return count;
   }
 
   private possible(table: WorkerTable): Uint32Array {
@@ -140,7 +158,7 @@ export class Shape {
     for (let worker = 0; worker < table.count; worker += 1) {
       if (table.healthy[worker] === 0) continue;
       if (this.cpu > (table.cpu[worker] ?? 0) || this.memory > (table.memory[worker] ?? 0)) continue;
-      if (this.gpus > (table.cards[this.row * table.count + worker] ?? 0)) continue;
+      if (this.gpus > this.cardsOf(table, worker)) continue;
       if (!required.every((passes) => passes(worker))) continue;
       if (untolerated(this.constraints, table.workers[worker]?.taints) !== null) continue;
       set[worker >>> 5] = (set[worker >>> 5] ?? 0) | (1 << (worker & 31));

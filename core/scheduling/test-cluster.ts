@@ -156,6 +156,7 @@ export class TestCluster {
         cpuMillicores: job.cpuMillicores,
         memoryBytes: job.memoryBytes,
         devices,
+        sharedGpuBytes: job.sharedGpuBytes ?? null,
         startedAtMs: this.nowMs,
         limitMs: job.limitMs,
         evictableBy: placed.evictableBy,
@@ -194,7 +195,7 @@ export class TestCluster {
         problems.push(`${machine.id}: ${cpu} of ${machine.cpuMillicores} millicores`);
       if (memory > machine.memoryBytes) problems.push(`${machine.id}: memory`);
       const devices = held.flatMap(({ attempt }) => attempt.devices);
-      if (new Set(devices).size !== devices.length) problems.push(`${machine.id}: a device twice`);
+      problems.push(...this.cardProblems(machine));
       const stays = held.filter(({ attempt }) => attempt.leaving === 'no' && attempt.state !== 'ENDING');
       const claims = holdings.allClaims().filter(({ workerId }) => workerId === machine.id);
       const promised =
@@ -204,16 +205,38 @@ export class TestCluster {
           0,
         );
       if (promised > machine.cpuMillicores) problems.push(`${machine.id}: ${promised} millicores promised`);
-      const later = [
-        ...stays.flatMap(({ attempt }) => attempt.devices),
-        ...claims.flatMap((claim) => claim.devices),
-      ];
-      if (new Set(later).size !== later.length) problems.push(`${machine.id}: a device promised twice`);
+      const promisedCards = claims.flatMap((claim) => claim.devices);
+      const staying = new Set(stays.flatMap(({ attempt }) => attempt.devices));
+      if (
+        new Set(promisedCards).size !== promisedCards.length ||
+        promisedCards.some((uuid) => staying.has(uuid))
+      )
+        problems.push(`${machine.id}: a device promised twice`);
       for (const device of devices) {
         if (!machine.gpus.some((gpu) => gpu.uuid === device)) problems.push(`${machine.id}: no ${device}`);
       }
     }
     return problems;
+  }
+
+  /** A card belongs to one, or to several that share it and were given it within its memory. */
+  private cardProblems(machine: SchedulingWorker): string[] {
+    return machine.gpus.flatMap(({ uuid, memory = null, maxSharers = 4 }) => {
+      const holders = [...this.cluster.holdings.held.values()]
+        .map(({ attempt }) => attempt)
+        .filter(({ workerId, devices }) => workerId === machine.id && devices.includes(uuid));
+      if (holders.length < 2) return [];
+      if (holders.some(({ sharedGpuBytes = null }) => sharedGpuBytes === null))
+        return [`${machine.id}: ${uuid} twice`];
+      if (memory === null) return [`${machine.id}: ${uuid} shared, its memory unknown`];
+      if (holders.length > maxSharers) return [`${machine.id}: ${uuid} shared by ${holders.length}`];
+      const fresh = holders.filter(
+        ({ startedAtMs }) => startedAtMs === null || this.nowMs - startedAtMs < 5 * minute,
+      );
+      const said = fresh.reduce((sum, { sharedGpuBytes = null }) => sum + (sharedGpuBytes ?? 0), 0);
+      // What was seen before the newest of them came left room for what it said.
+      return fresh.length > 0 && said > memory.totalBytes * 0.95 ? [`${machine.id}: ${uuid} too full`] : [];
+    });
   }
 }
 

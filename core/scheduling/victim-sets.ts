@@ -1,6 +1,8 @@
 /** The cheapest victims on one machine that make room there, over a copy of what will be free. */
 import type { Held, Victim } from './holdings.js';
+import { cardsLater } from './open-cards.js';
 import type { Shape } from './shape.js';
+import { couldHold } from './sharing.js';
 import { addCost, compareWith, costOf, newCost, type Cost } from './victim-cost.js';
 import type { Victims } from './victims.js';
 import type { Working } from './working.js';
@@ -17,6 +19,8 @@ export class VictimSets {
   private cpu = new Float64Array(0);
   private memory = new Float64Array(0);
   private cards = new Int32Array(0);
+  /** Victims shifted from each device. */
+  private gone = new Uint8Array(0);
   /** The search a machine's numbers are of. */
   private loaded = new Int32Array(0);
 
@@ -28,7 +32,8 @@ export class VictimSets {
   begin(shape: Shape): void {
     this.shape = shape;
     this.search += 1;
-    const { count } = this.working.table;
+    const { count, deviceRow } = this.working.table;
+    if (this.gone.length !== deviceRow.length) this.gone = new Uint8Array(deviceRow.length);
     if (this.loaded.length === count) return;
     this.cpu = new Float64Array(count);
     this.memory = new Float64Array(count);
@@ -45,11 +50,9 @@ export class VictimSets {
   /** What of the three the group has least of for that many tasks of the shape; null when all would do. */
   scarcest(shape: Shape, machines: Int32Array, size: number): { what: Resource; missing: number } | null {
     const { working } = this;
-    const { count } = working.table;
     let [gpus, cpu, memory] = [0, 0, 0];
     for (const worker of machines) {
-      if (shape.gpus > 0)
-        gpus += Math.floor((working.laterCards[shape.row * count + worker] ?? 0) / shape.gpus);
+      if (shape.gpus > 0) gpus += Math.floor(cardsLater(working, shape, worker) / shape.gpus);
       if (shape.cpu > 0) cpu += Math.max(0, Math.floor((working.laterCpu[worker] ?? 0) / shape.cpu));
       if (shape.memory > 0)
         memory += Math.max(0, Math.floor((working.laterMemory[worker] ?? 0) / shape.memory));
@@ -97,7 +100,10 @@ export class VictimSets {
       if (member.worker !== worker) continue;
       this.cpu[worker] = (this.cpu[worker] ?? 0) + step * member.attempt.cpuMillicores;
       this.memory[worker] = (this.memory[worker] ?? 0) + step * member.attempt.memoryBytes;
+      // Before it goes and after it has come back.
+      if (step === -1) this.note(member, -1);
       this.cards[worker] = (this.cards[worker] ?? 0) + step * this.cardsOf(member);
+      if (step === 1) this.note(member, 1);
     }
   }
 
@@ -202,7 +208,9 @@ export class VictimSets {
     if (this.loaded[worker] === this.search) return;
     this.loaded[worker] = this.search;
     const { working } = this;
-    const cards = working.laterCards[(this.shape?.row ?? 0) * working.table.count + worker] ?? 0;
+    const { deviceStart } = working.table;
+    this.gone.fill(0, deviceStart[worker], deviceStart[worker + 1]);
+    const cards = this.shape === null ? 0 : cardsLater(working, this.shape, worker);
     this.cpu[worker] = working.laterCpu[worker] ?? 0;
     this.memory[worker] = working.laterMemory[worker] ?? 0;
     this.cards[worker] = cards;
@@ -216,9 +224,16 @@ export class VictimSets {
     const { row } = shape;
     let count = 0;
     for (const at of devices) {
-      if (table.deviceOk[at] === 1 && (row === 0 || table.deviceRow[at] === row)) count += 1;
+      if (table.deviceOk[at] === 0 || (row !== 0 && table.deviceRow[at] !== row)) continue;
+      if (shape.sharedBytes !== null && !couldHold(table.deviceMemory[at], shape.sharedBytes)) continue;
+      // A card that is shared becomes free with the last who stays on it.
+      if ((this.working.shared.staying[at] ?? 0) - (this.gone[at] ?? 0) === 1) count += 1;
     }
     return count;
+  }
+
+  private note({ devices }: Held, step: 1 | -1): void {
+    for (const at of devices) this.gone[at] = (this.gone[at] ?? 0) + step;
   }
 }
 

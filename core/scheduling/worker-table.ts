@@ -2,6 +2,7 @@
 import { compareTexts } from '../model/sorted-list.js';
 import { availabilityMarker, type Capabilities } from './availability.js';
 import type { SchedulingWorker } from './free.js';
+import { defaultSharers, type CardMemory } from './sharing.js';
 
 /** One attribute over all machines: `of[worker]` is the position in `values`, -1 where the machine has none. */
 export interface Column {
@@ -40,6 +41,9 @@ export class WorkerTable {
   readonly deviceLink: Int32Array;
   /** 1: it may be given to somebody. */
   readonly deviceOk: Uint8Array;
+  readonly deviceMemory: (CardMemory | null)[] = [];
+  /** Tasks that may share the device. */
+  readonly deviceSharers: number[] = [];
   readonly maxDevices: number;
   /** Cards a machine has, `[row * count + worker]`. */
   readonly cards: Int16Array;
@@ -195,6 +199,8 @@ export class WorkerTable {
       this.deviceNuma[at] = gpu.numaNode ?? -1;
       this.deviceLink[at] = gpu.linkGroup ?? -1;
       this.deviceOk[at] = Number(gpu.usable && !gpu.busyByOthers);
+      this.deviceMemory[at] = gpu.memory ?? null;
+      this.deviceSharers[at] = gpu.maxSharers ?? defaultSharers;
       this.cards[position] = (this.cards[position] ?? 0) + 1;
       this.cards[row * this.count + position] = (this.cards[row * this.count + position] ?? 0) + 1;
       at += 1;
@@ -219,6 +225,8 @@ function sameOffer(left: SchedulingWorker, right: SchedulingWorker): boolean {
     return false;
   if (left.healthy !== right.healthy || left.cpuMillicores !== right.cpuMillicores) return false;
   if (left.memoryBytes !== right.memoryBytes) return false;
+  if (left.gpus.some((gpu, at) => gpu.memory?.totalBytes !== right.gpus[at]?.memory?.totalBytes))
+    return false;
   if (left.attributes === right.attributes) return true;
   const keys = Object.keys(left.attributes);
   return (

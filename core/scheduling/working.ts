@@ -4,13 +4,14 @@
  */
 import { chooseDevices } from './devices.js';
 import { deviceBits, type Held, type Holdings } from './holdings.js';
+import { cardsLater, cardsNow, isOpenLater, isOpenNow } from './open-cards.js';
 import type { Rules } from './rules.js';
 import type { Shape } from './shape.js';
+import { SharedCards } from './shared-cards.js';
 import type { Groups, WorkerTable } from './worker-table.js';
 
 /** Free for now, and free once those on their way out are gone. */
-const nowBit = 1;
-const laterBit = 2;
+const [nowBit, laterBit] = [1, 2];
 const manySlots = 0x7fffffff;
 /** Entries of `grown`, for each machine, before it is begun anew. */
 const keptGrowth = 4;
@@ -58,17 +59,20 @@ export class Working {
   /** What `WorkerTable.versions` was when the machine was taken over; -1 for never. */
   private seen = new Int32Array(0);
   private buildSlots: number | null = null;
+  readonly shared: SharedCards;
   private readonly groupings = new Map<string, GroupVersions>();
 
   constructor(table: WorkerTable) {
     this.table = table;
+    this.shared = new SharedCards(table);
     this.allocate(table);
   }
 
   /** Takes over the machines that have changed since the last pass, or in it. */
-  start(table: WorkerTable, holdings: Holdings, rules: Rules): void {
+  start(table: WorkerTable, holdings: Holdings, rules: Rules, nowMs: number): void {
     if (this.table !== table) this.allocate(table);
     this.epoch += 1;
+    this.shared.begin(nowMs);
     this.fitChecks = 0;
     this.leavers.length = 0;
     if (this.buildSlots !== rules.buildSlots) this.seen.fill(-1);
@@ -78,8 +82,8 @@ export class Working {
       this.grown.length = 0;
     }
     for (let worker = 0; worker < table.count; worker += 1) {
-      if (this.seen[worker] !== table.versions[worker] || this.changed[worker] === 1)
-        this.takeOver(worker, holdings);
+      const changed = this.seen[worker] !== table.versions[worker] || this.changed[worker] === 1;
+      if (changed || this.shared.isDue(worker)) this.takeOver(worker, holdings);
       if (this.leaves[worker] === 1) this.leavers.push(worker);
     }
   }
@@ -146,11 +150,13 @@ export class Working {
       this.nowCards[row * table.count + worker] = 0;
       this.laterCards[row * table.count + worker] = 0;
     }
+    this.shared.beginWorker(worker);
     const end = table.deviceStart[worker + 1] ?? 0;
     for (let at = table.deviceStart[worker] ?? 0; at < end; at += 1) {
       this.devices[at] = 0;
-      if (table.deviceOk[at] === 0) continue;
       const state = holdings.devices[at] ?? 0;
+      this.shared.load(worker, at, holdings, (state & deviceBits.claimed) !== 0);
+      if (table.deviceOk[at] === 0) continue;
       if ((state & deviceBits.claimed) !== 0) continue;
       if ((state & deviceBits.held) === 0) this.setDevice(worker, at, nowBit | laterBit);
       else if ((state & deviceBits.leaving) !== 0) this.setDevice(worker, at, laterBit);
@@ -164,7 +170,7 @@ export class Working {
       (this.slots[worker] ?? 0) > 0 &&
       this.nowCpu(worker) >= shape.cpu &&
       this.nowMemory(worker) >= shape.memory &&
-      (shape.gpus === 0 || (this.nowCards[shape.row * this.table.count + worker] ?? 0) >= shape.gpus)
+      (shape.gpus === 0 || cardsNow(this, shape, worker) >= shape.gpus)
     );
   }
 
@@ -183,7 +189,7 @@ export class Working {
       (this.reserved[worker] ?? 0) === 0 &&
       (this.laterCpu[worker] ?? 0) >= shape.cpu &&
       (this.laterMemory[worker] ?? 0) >= shape.memory &&
-      (shape.gpus === 0 || (this.laterCards[shape.row * this.table.count + worker] ?? 0) >= shape.gpus)
+      (shape.gpus === 0 || cardsLater(this, shape, worker) >= shape.gpus)
     );
   }
 
@@ -199,10 +205,7 @@ export class Working {
     let room = this.slots[worker] ?? 0;
     if (shape.cpu > 0) room = Math.min(room, Math.floor(this.nowCpu(worker) / shape.cpu));
     if (shape.memory > 0) room = Math.min(room, Math.floor(this.nowMemory(worker) / shape.memory));
-    if (shape.gpus > 0) {
-      const cards = this.nowCards[shape.row * this.table.count + worker] ?? 0;
-      room = Math.min(room, Math.floor(cards / shape.gpus));
-    }
+    if (shape.gpus > 0) room = Math.min(room, Math.floor(cardsNow(this, shape, worker) / shape.gpus));
     return Math.max(0, room);
   }
 
@@ -225,17 +228,15 @@ export class Working {
     this.given[worker] = (this.given[worker] ?? 0) + 1;
     this.touch(worker);
     if (shape.gpus === 0) return [];
-    const chosen = chooseDevices(
-      this.table,
-      worker,
-      shape,
-      (at) => ((this.devices[at] ?? 0) & bit) !== 0,
-      byIndex,
-    );
+    const { shared, table } = this;
+    const isOpen = (at: number) => (bit === nowBit ? isOpenNow : isOpenLater)(this, shape, at);
+    const pick = shape.sharedBytes === null ? null : shared;
     const uuids: string[] = [];
-    for (const at of chosen) {
-      uuids.push(this.table.deviceUuid[at] ?? '');
+    for (const at of chooseDevices(table, worker, shape, isOpen, byIndex, pick)) {
+      uuids.push(table.deviceUuid[at] ?? '');
       this.setDevice(worker, at, 0);
+      if (shape.sharedBytes === null || bit === laterBit) shared.close([at]);
+      else shared.join(at, shape.sharedBytes);
     }
     this.rebucket(worker);
     return uuids;
@@ -249,7 +250,11 @@ export class Working {
     this.touch(worker);
     this.laterCpu[worker] = (this.laterCpu[worker] ?? 0) + attempt.cpuMillicores;
     this.laterMemory[worker] = (this.laterMemory[worker] ?? 0) + attempt.memoryBytes;
-    for (const at of held.devices) if (this.table.deviceOk[at] === 1) this.setDevice(worker, at, laterBit);
+    for (const at of held.devices) {
+      this.shared.leave(at);
+      if (this.table.deviceOk[at] === 1 && this.shared.staying[at] === 0)
+        this.setDevice(worker, at, laterBit);
+    }
   }
 
   /** The opposite: it stays. */
@@ -260,6 +265,7 @@ export class Working {
     this.laterCpu[worker] = (this.laterCpu[worker] ?? 0) - attempt.cpuMillicores;
     this.laterMemory[worker] = (this.laterMemory[worker] ?? 0) - attempt.memoryBytes;
     for (const at of held.devices) this.setDevice(worker, at, 0);
+    this.shared.stay(held.devices);
   }
 
   /** True when nothing that is promised needs what the attempt holds. */
@@ -269,7 +275,10 @@ export class Working {
     return (
       (this.laterCpu[worker] ?? 0) >= attempt.cpuMillicores &&
       (this.laterMemory[worker] ?? 0) >= attempt.memoryBytes &&
-      held.devices.every((at) => this.table.deviceOk[at] === 0 || ((this.devices[at] ?? 0) & laterBit) !== 0)
+      // Shared with some that stay it is promised to nobody either.
+      held.devices.every(
+        (at) => this.table.deviceOk[at] === 0 || this.isLater(at) || this.shared.isShared(at),
+      )
     );
   }
 
@@ -282,6 +291,7 @@ export class Working {
     for (const at of devices) {
       if (this.table.deviceOk[at] === 0) continue;
       const state = holdings.devices[at] ?? 0;
+      this.shared.load(worker, at, holdings, false);
       if ((state & deviceBits.held) === 0) this.setDevice(worker, at, nowBit | laterBit);
       else this.setDevice(worker, at, (state & deviceBits.leaving) === 0 ? 0 : laterBit);
     }
@@ -294,11 +304,16 @@ export class Working {
     this.laterCpu[worker] = (this.laterCpu[worker] ?? 0) - shape.cpu;
     this.laterMemory[worker] = (this.laterMemory[worker] ?? 0) - shape.memory;
     for (const at of devices) this.setDevice(worker, at, 0);
+    this.shared.close(devices);
     this.rebucket(worker);
   }
 
   isNow(at: number): boolean {
     return ((this.devices[at] ?? 0) & nowBit) !== 0;
+  }
+
+  isLater(at: number): boolean {
+    return ((this.devices[at] ?? 0) & laterBit) !== 0;
   }
 
   /** Takes just these devices, all free now. */
@@ -308,6 +323,7 @@ export class Working {
     this.slots[worker] = (this.slots[worker] ?? 0) - 1;
     this.given[worker] = (this.given[worker] ?? 0) + 1;
     this.reclaim(shape, worker, devices);
+    if (shape.sharedBytes !== null) for (const at of devices) this.shared.join(at, shape.sharedBytes);
   }
 
   /** Keeps the machine out of what any task finds. */
@@ -363,6 +379,7 @@ export class Working {
   private allocate(table: WorkerTable): void {
     this.table = table;
     const { count, rows, words } = table;
+    this.shared.reset(table);
     for (const name of ['freeCpu', 'freeMemory', 'laterCpu', 'laterMemory'] as const)
       this[name] = new Float64Array(count);
     for (const name of ['slots', 'given', 'touched'] as const) this[name] = new Int32Array(count);

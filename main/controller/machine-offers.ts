@@ -2,6 +2,7 @@
 import type { GpuView } from '../../core/contract/gpus.js';
 import type { Contact, MachineView } from '../../core/contract/machines.js';
 import type { Machine } from '../../core/model/entities.js';
+import { mostSharers } from '../../core/model/assign.js';
 import { machineAttribute } from '../../core/model/machine-change.js';
 import type { SchedulingGpu, SchedulingWorker } from '../../core/scheduling/free.js';
 import type { WorkerObservation } from '../backends/backend.js';
@@ -93,19 +94,59 @@ const busyAttribute = 'busy-gpus';
 /** Set by hand: cards in the order they are given out, by number or UUID, parted by blanks or commas; those not named come last. */
 const orderAttribute = 'gpu-order';
 
+/** Set by hand: tasks that may share one card at most; 1: none does. */
+const sharersAttribute = 'gpu-sharers';
+/** A 128th of a card and less of its memory is no news: else every sample were one. */
+const memorySteps = 128;
+
+/** What tasks that share a card need to know of it. */
+function sharedPart(
+  { memoryTotalBytes, memoryUsedBytes, processes }: GpuView,
+  sharers: string | number | undefined,
+): Pick<SchedulingGpu, 'memory' | 'maxSharers'> {
+  const most = sharers === undefined ? {} : { maxSharers: mostOf(sharers) };
+  if (memoryTotalBytes === null || memoryUsedBytes === null || memoryTotalBytes <= 0) return most;
+  const step = memoryTotalBytes / memorySteps;
+  const byAttempt: Record<string, number> = {};
+  for (const { attemptUid, usedBytes } of processes)
+    if (attemptUid !== null && usedBytes !== null)
+      byAttempt[attemptUid] = (byAttempt[attemptUid] ?? 0) + usedBytes;
+  for (const [uid, bytes] of Object.entries(byAttempt)) byAttempt[uid] = Math.floor(bytes / step) * step;
+  const memory = {
+    totalBytes: memoryTotalBytes,
+    usedBytes: Math.ceil(memoryUsedBytes / step) * step,
+    ...(Object.keys(byAttempt).length === 0 ? {} : { byAttempt }),
+  };
+  return { ...most, memory };
+}
+
+function mostOf(value: string | number): number {
+  const number = Number(value);
+  return Number.isInteger(number) && number >= 1 ? Math.min(number, mostSharers) : 1;
+}
+
 function cardsOf(gpus: readonly GpuView[], attributes: SchedulingWorker['attributes']): SchedulingGpu[] {
   const order = String(attributes[orderAttribute] ?? '')
     .split(/[\s,]+/)
     .filter((word) => word !== '');
   const ignoresUse = attributes[busyAttribute] === 'ignore';
   return gpus.map((gpu) => {
-    const card = cardOf(gpu, gpus, ignoresUse);
+    const card = { ...cardOf(gpu, gpus, ignoresUse), ...sharedPart(gpu, attributes[sharersAttribute]) };
     if (order.length === 0) return card;
     const place = order.findIndex((word) => word === gpu.uuid || word === String(gpu.index));
     // The user's own order goes before neighbourhoods.
-    const { uuid, variant, busyByOthers, usable, usedBy } = card;
+    const { uuid, variant, busyByOthers, usable, usedBy, memory, maxSharers } = card;
     const index = place < 0 ? order.length + gpu.index : place;
-    return { uuid, index, variant, busyByOthers, usable, ...(usedBy === undefined ? {} : { usedBy }) };
+    return {
+      uuid,
+      index,
+      variant,
+      busyByOthers,
+      usable,
+      ...(usedBy === undefined ? {} : { usedBy }),
+      ...(memory === undefined ? {} : { memory }),
+      ...(maxSharers === undefined ? {} : { maxSharers }),
+    };
   });
 }
 

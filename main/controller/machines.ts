@@ -11,19 +11,20 @@ export function machineViews(
 ): MachineView[] {
   const used = new Map<
     string,
-    { cpu: number; memory: number; running: number; devices: Map<string, string> }
+    { cpu: number; memory: number; running: number; devices: Map<string, string[]> }
   >();
   for (const attempt of state.unfinishedAttempts()) {
     const entry = used.get(attempt.workerId) ?? {
       cpu: 0,
       memory: 0,
       running: 0,
-      devices: new Map<string, string>(),
+      devices: new Map<string, string[]>(),
     };
     entry.cpu += attempt.cpuMillicores;
     entry.memory += attempt.memoryBytes;
     entry.running += 1;
-    for (const device of attempt.devices) entry.devices.set(device, attempt.uid);
+    for (const device of attempt.devices)
+      entry.devices.set(device, [...(entry.devices.get(device) ?? []), attempt.uid]);
     used.set(attempt.workerId, entry);
   }
   return withAdded(observed, state.machines()).map((worker) => {
@@ -57,7 +58,7 @@ export function machineViews(
         worker.memoryBytes - (own?.memory ?? 0) - (worker.others?.memoryBytes ?? 0),
       ),
       disks: [...worker.disks],
-      gpus: worker.gpus.map((gpu) => withHolder(gpu, own?.devices.get(gpu.uuid) ?? null)),
+      gpus: worker.gpus.map((gpu) => withHolders(gpu, own?.devices.get(gpu.uuid) ?? [])),
       gpuNote: worker.gpuNote,
       attributes: { ...attributesOf(worker, row) },
       runningTasks: own?.running ?? 0,
@@ -67,7 +68,12 @@ export function machineViews(
 }
 
 /** Who is given a card is known here at once; the machine sees it later. */
-function withHolder(gpu: GpuView, heldBy: string | null): GpuView {
-  if (heldBy === null) return { ...gpu, heldBy, state: gpu.state === 'HELD' ? 'FREE' : gpu.state };
-  return { ...gpu, heldBy, state: gpu.state === 'FREE' ? 'HELD' : gpu.state };
+function withHolders(gpu: GpuView, [heldBy, ...others]: readonly string[]): GpuView {
+  if (heldBy === undefined) return { ...gpu, heldBy: null, state: gpu.state === 'HELD' ? 'FREE' : gpu.state };
+  return {
+    ...gpu,
+    heldBy,
+    ...(others.length === 0 ? {} : { sharedWith: others }),
+    state: gpu.state === 'FREE' ? 'HELD' : gpu.state,
+  };
 }

@@ -2,6 +2,8 @@
 import type { GpuView } from '../../core/contract/gpus.js';
 import type { LaneItem } from '../../core/contract/queue.js';
 import { gpuStateHints, gpuStateWords, machines as words } from '../strings/machines.js';
+import { Fragment } from 'react';
+import { jobRoute, routeHash } from '../app/router.js';
 import { Icon, type IconName } from './icon.js';
 import styles from './state-badge.module.css';
 
@@ -37,12 +39,40 @@ export function GpuStateBadge({ state }: { readonly state: GpuView['state'] }) {
 /** Attempts by uid, from what the queue says runs where. */
 export type Holders = ReadonlyMap<string, LaneItem>;
 
+export interface GpuHolder {
+  readonly uid: string;
+  readonly text: string;
+  /** Null: nobody told yet what it is. */
+  readonly jobId: string | null;
+}
+
+/** The attempts of ours that have a card: several where they share it. */
+export function gpuHolders(gpu: GpuView, holders: Holders): readonly GpuHolder[] {
+  const uids = gpu.heldBy === null ? [] : [gpu.heldBy, ...(gpu.sharedWith ?? [])];
+  return uids.map((uid) => {
+    const item = holders.get(uid);
+    return item === undefined
+      ? { uid, text: words.heldByTask, jobId: null }
+      : { uid, text: `${item.user}: ${item.jobName}`, jobId: item.jobId };
+  });
+}
+
+/** The same as links to their jobs, or what is said in their place. */
+export function GpuHolderLinks({ gpu, holders }: { readonly gpu: GpuView; readonly holders: Holders }) {
+  return gpuHolders(gpu, holders).map(({ uid, text, jobId }, at) => (
+    <Fragment key={uid}>
+      {at === 0 ? null : ', '}
+      {jobId === null ? text : <a href={routeHash(jobRoute(jobId))}>{text}</a>}
+    </Fragment>
+  ));
+}
+
 /** Who uses a card, in words; empty when nobody does. */
 export function gpuUser(gpu: GpuView, holders: Holders): string {
-  if (gpu.heldBy !== null) {
-    const item = holders.get(gpu.heldBy);
-    return item === undefined ? words.heldByTask : `${item.user}: ${item.jobName}`;
-  }
+  if (gpu.heldBy !== null)
+    return gpuHolders(gpu, holders)
+      .map(({ text }) => text)
+      .join(', ');
   if (gpu.claimedBy.length > 0) return words.claimed(gpu.claimedBy);
   const users = gpu.processes.flatMap((process) =>
     process.computes && process.user !== null ? [process.user] : [],

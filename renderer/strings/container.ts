@@ -1,8 +1,14 @@
 /** Strings of New job's parts about the machine and the container. */
 export const container = {
-  place: 'Machine',
+  place: 'Machine and shared GPUs',
   machine: 'Machine',
   anyMachine: 'Any that fits',
+  shareGpu: 'Its GPUs may be shared',
+  shareGpuHint:
+    'Other tasks that share may run on the same GPUs, as far as their memory reaches. Nothing enforces how much each takes.',
+  gpuMemory: 'GPU memory',
+  gpuMemoryHint: 'The most a task uses of each GPU it shares.',
+  gpuMemoryExample: '8GB',
   container: 'Container',
   image: 'Image',
   imageHint: 'Without one the command runs as a process of the machine itself.',

@@ -3,7 +3,7 @@ import { compareTexts } from '../../model/sorted-list.js';
 import type { Held } from '../holdings.js';
 import type { JobEntry } from '../queue.js';
 import { isCandidate, type Shape } from '../shape.js';
-import type { WorkerTable } from '../worker-table.js';
+import type { Cluster } from '../cluster.js';
 import { Offers } from './offers.js';
 import type { ExplainContext } from './room-reason.js';
 
@@ -20,7 +20,7 @@ export function earliestRoom(context: ExplainContext, entry: JobEntry): Room | n
   const { table, holdings } = cluster;
   const { shape, job } = entry;
   const size = job.gangBy === null ? 1 : Math.max(1, entry.indexes.length);
-  const offers = new Offers(cluster, context.placed);
+  const offers = new Offers(cluster, context.nowMs, context.placed);
   let best: Room | null = null;
   for (const machines of table.groups(job.gangBy ?? 'worker').members) {
     const candidates = machines.filter((worker) => isCandidate(shape, worker));
@@ -41,7 +41,7 @@ export function earliestRoom(context: ExplainContext, entry: JobEntry): Room | n
       (left, right) =>
         left.endMs - right.endMs || compareTexts(left.held.attempt.uid, right.held.attempt.uid),
     );
-    const room = new GrowingRoom(cluster.table, offers, shape, candidates);
+    const room = new GrowingRoom(cluster, offers, shape, candidates);
     for (const { held, endMs } of ends) {
       if (room.without(held) < size) continue;
       best = { workerId: held.attempt.workerId, jobId: held.attempt.jobId, endMs };
@@ -60,10 +60,11 @@ function endOf({ attempt }: Held, nowMs: number): number | null {
 /** Tasks of a shape that some machines hold while one after another leaves them. */
 class GrowingRoom {
   private readonly free = new Map<number, { cpu: number; memory: number; cards: number; room: number }>();
+  private readonly gone = new Map<number, number>();
   private total = 0;
 
   constructor(
-    private readonly table: WorkerTable,
+    private readonly cluster: Cluster,
     offers: Offers,
     private readonly shape: Shape,
     machines: Iterable<number>,
@@ -72,7 +73,7 @@ class GrowingRoom {
       const free = {
         cpu: offers.cpu(worker),
         memory: offers.memory(worker),
-        cards: offers.cards(worker, shape.row),
+        cards: offers.cards(worker, shape),
         room: 0,
       };
       free.room = this.roomOf(free);
@@ -84,12 +85,16 @@ class GrowingRoom {
   without({ attempt, worker, devices }: Held): number {
     const free = this.free.get(worker);
     if (free === undefined) return this.total;
-    const { table } = this;
+    const { table, holdings } = this.cluster;
     free.cpu += attempt.cpuMillicores;
     free.memory += attempt.memoryBytes;
-    for (const at of devices)
-      if (table.deviceOk[at] === 1 && (this.shape.row === 0 || table.deviceRow[at] === this.shape.row))
-        free.cards += 1;
+    for (const at of devices) {
+      const gone = (this.gone.get(at) ?? 0) + 1;
+      this.gone.set(at, gone);
+      // One that is shared becomes free with its last holder.
+      if (gone < (holdings.holdersAt[at]?.length ?? 1) || table.deviceOk[at] === 0) continue;
+      if (this.shape.row === 0 || table.deviceRow[at] === this.shape.row) free.cards += 1;
+    }
     this.total -= free.room;
     free.room = this.roomOf(free);
     this.total += free.room;

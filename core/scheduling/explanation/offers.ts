@@ -1,16 +1,18 @@
 /** What each machine could give at once, and how near it comes to what a task needs. */
-import type { NeedView, Offer, Shortfall } from '../../contract/explanation.js';
+import type { NeedView, Offer, SharingView, Shortfall } from '../../contract/explanation.js';
 import type { Cluster } from '../cluster.js';
 import type { Placed } from '../decision.js';
 import { deviceBits } from '../holdings.js';
 import type { JobEntry } from '../queue.js';
 import type { Shape } from '../shape.js';
+import { cardUse, hasShare, marginOf, notShared, type CardUse } from '../sharing.js';
 
 export function needOf({ job, shape }: JobEntry, cluster: Cluster): NeedView {
   return {
     cpuMillicores: job.cpuMillicores,
     memoryBytes: job.memoryBytes,
     gpuCount: shape.gpus,
+    ...(shape.sharedBytes === null ? {} : { sharedGpuBytes: shape.sharedBytes }),
     gpuVariant: shape.row > 0 ? (cluster.table.variants[shape.row - 1] ?? job.gpuVariant) : job.gpuVariant,
   };
 }
@@ -18,10 +20,12 @@ export function needOf({ job, shape }: JobEntry, cluster: Cluster): NeedView {
 export class Offers {
   /** Given by a decision that is not carried out yet, by machine. */
   private readonly given = new Map<number, { cpu: number; memory: number }>();
-  private readonly givenDevices = new Set<number>();
+  /** With what those who share them said they use; null: given to one alone. */
+  private readonly givenDevices = new Map<number, readonly number[] | null>();
 
   constructor(
     private readonly cluster: Cluster,
+    private readonly nowMs: number,
     placed: readonly Placed[] = [],
   ) {
     for (const { jobId, workerId, devices } of placed) {
@@ -30,7 +34,9 @@ export class Offers {
       if (job === undefined) continue;
       const { cpu = 0, memory = 0 } = this.given.get(worker) ?? {};
       this.given.set(worker, { cpu: cpu + job.cpuMillicores, memory: memory + job.memoryBytes });
-      for (const at of cluster.holdings.positionsOf(worker, devices)) this.givenDevices.add(at);
+      const bytes = job.sharedGpuBytes ?? null;
+      for (const at of cluster.holdings.positionsOf(worker, devices))
+        this.givenDevices.set(at, bytes === null ? null : [...(this.givenDevices.get(at) ?? []), bytes]);
     }
   }
 
@@ -51,15 +57,54 @@ export class Offers {
     return Math.max(0, Math.min(free, later) - (this.given.get(worker)?.memory ?? 0));
   }
 
-  /** Free cards of the model of that row; 0 is any. */
-  cards(worker: number, row: number): number {
-    const { holdings } = this.cluster;
+  /** Cards a task of the shape could be given now. */
+  cards(worker: number, shape: Shape): number {
+    const { holdings, table } = this.cluster;
     const taken = deviceBits.held | deviceBits.claimed;
-    return this.count(
-      worker,
-      row,
-      (at, ok) => ok && ((holdings.devices[at] ?? 0) & taken) === 0 && !this.givenDevices.has(at),
-    );
+    const { sharedBytes } = shape;
+    return this.count(worker, shape.row, (at, ok) => {
+      if (!ok) return false;
+      if (sharedBytes === null)
+        return ((holdings.devices[at] ?? 0) & taken) === 0 && !this.givenDevices.has(at);
+      const most = table.deviceSharers[at] ?? 1;
+      return hasShare(this.use(at), table.deviceMemory[at], most, sharedBytes);
+    });
+  }
+
+  /** Who shares a card, and what counts of its memory, with what was given already. */
+  private use(at: number): CardUse {
+    const { holdings, table } = this.cluster;
+    const use = cardUse(holdings.holdersAt[at] ?? [], table.deviceMemory[at], this.nowMs);
+    const given = this.givenDevices.get(at);
+    const isClaimed = ((holdings.devices[at] ?? 0) & deviceBits.claimed) !== 0;
+    if (isClaimed || given === null) return { ...use, sharers: notShared };
+    if (given === undefined || use.sharers === notShared) return use;
+    return {
+      ...use,
+      sharers: use.sharers + given.length,
+      countedBytes: given.reduce((sum, bytes) => sum + bytes, use.countedBytes),
+    };
+  }
+
+  /** Why cards of the machine cannot be shared by a task of the shape now. */
+  private sharing(shape: Shape, worker: number): SharingView {
+    const { table } = this.cluster;
+    const view = { alone: 0, crowded: 0, unreadable: 0, full: 0, mostFreeBytes: 0 };
+    this.count(worker, shape.row, (at, ok) => {
+      if (!ok) return false;
+      const memory = table.deviceMemory[at] ?? null;
+      const { sharers, countedBytes } = this.use(at);
+      if (memory === null) view.unreadable += 1;
+      else if (sharers === notShared) view.alone += 1;
+      else if (sharers >= (table.deviceSharers[at] ?? 1)) view.crowded += 1;
+      else {
+        view.full += 1;
+        const free = memory.totalBytes - marginOf(memory.totalBytes) - countedBytes;
+        view.mostFreeBytes = Math.max(view.mostFreeBytes, free);
+      }
+      return false;
+    });
+    return view;
   }
 
   count(worker: number, row: number, wanted: (at: number, ok: boolean) => boolean): number {
@@ -76,13 +121,13 @@ export class Offers {
     return (
       this.cpu(worker) >= shape.cpu &&
       this.memory(worker) >= shape.memory &&
-      (shape.gpus === 0 || this.cards(worker, shape.row) >= shape.gpus)
+      (shape.gpus === 0 || this.cards(worker, shape) >= shape.gpus)
     );
   }
 
   /** Tasks of the shape that have room there at once. */
   room(shape: Shape, worker: number): number {
-    return slots(shape, this.cpu(worker), this.memory(worker), this.cards(worker, shape.row));
+    return slots(shape, this.cpu(worker), this.memory(worker), this.cards(worker, shape));
   }
 
   /** The same if the machine were empty. */
@@ -109,7 +154,7 @@ export class Offers {
     lack('cpu', shape.cpu, this.cpu(worker), table.cpu[worker] ?? 0);
     lack('memory', shape.memory, this.memory(worker), table.memory[worker] ?? 0);
     const row = shape.row * table.count;
-    lack('gpu', shape.gpus, this.cards(worker, shape.row), table.cards[row + worker] ?? 0);
+    lack('gpu', shape.gpus, this.cards(worker, shape), table.cards[row + worker] ?? 0);
     const { gpus = [], id = '' } = table.workers[worker] ?? {};
     const variant = table.variants[shape.row - 1];
     const asked = gpus.filter((gpu) => shape.gpus > 0 && (shape.row === 0 || gpu.variant === variant));
@@ -120,6 +165,7 @@ export class Offers {
       gpusUsedByOthers: asked.filter((gpu) => gpu.usable && gpu.busyByOthers).length,
       ...(users.length === 0 ? {} : { gpuUsers: [...new Set(users)].sort().slice(0, 5) }),
       gpusNotAnswering: asked.filter((gpu) => !gpu.usable).length,
+      ...(shape.sharedBytes === null || shape.gpus === 0 ? {} : { sharing: this.sharing(shape, worker) }),
     };
   }
 }

@@ -60,9 +60,9 @@ export function remediesOf(
 }
 
 /** The same task with less of one resource: the most that fits on one machine now. */
-function smaller({ cluster, placed }: ExplainContext, { shape, job }: JobEntry): Remedy[] {
+function smaller({ cluster, placed, nowMs }: ExplainContext, { shape, job }: JobEntry): Remedy[] {
   const { table } = cluster;
-  const offers = new Offers(cluster, placed);
+  const offers = new Offers(cluster, nowMs, placed);
   const best = { cpu: 0, cpuOn: '', memory: 0, memoryOn: '', gpus: 0, gpusOn: '' };
   const passes = job.constraints
     .filter(({ mode }) => mode === 'REQUIRED')
@@ -71,7 +71,7 @@ function smaller({ cluster, placed }: ExplainContext, { shape, job }: JobEntry):
     if (table.healthy[worker] !== 1 || !passes.every((pass) => pass(worker))) continue;
     if (untolerated(job.constraints, table.workers[worker]?.taints) !== null) continue;
     const [cpu, memory] = [offers.cpu(worker), offers.memory(worker)];
-    const cards = shape.gpus === 0 ? 0 : offers.cards(worker, shape.row);
+    const cards = shape.gpus === 0 ? 0 : offers.cards(worker, shape);
     const [enoughCpu, enoughMemory] = [cpu >= shape.cpu, memory >= shape.memory];
     const enoughCards = cards >= shape.gpus;
     const id = table.workers[worker]?.id ?? '';
@@ -101,9 +101,9 @@ function smaller({ cluster, placed }: ExplainContext, { shape, job }: JobEntry):
 }
 
 /** The same task on other cards, or without one of its constraints. */
-function otherwise({ cluster, placed }: ExplainContext, { shape, job }: JobEntry): Remedy[] {
+function otherwise({ cluster, placed, nowMs }: ExplainContext, { shape, job }: JobEntry): Remedy[] {
   const { table } = cluster;
-  const offers = new Offers(cluster, placed);
+  const offers = new Offers(cluster, nowMs, placed);
   const firstFor = (wanted: Shape): string | null => {
     wanted.refresh(table);
     for (let worker = 0; worker < table.count; worker += 1)

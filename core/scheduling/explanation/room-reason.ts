@@ -78,7 +78,7 @@ function taskReason(context: ExplainContext, entry: JobEntry): WaitReason {
   const { cluster, rules } = context;
   const { table } = cluster;
   const { shape } = entry;
-  const offers = new Offers(cluster, context.placed);
+  const offers = new Offers(cluster, context.nowMs, context.placed);
   const kept = keptForOthers(context, entry);
   let best = null;
   let possible = 0;
@@ -110,7 +110,7 @@ function gangReason(context: ExplainContext, entry: JobEntry): WaitReason {
   const { shape, job } = entry;
   const { table } = cluster;
   const by = job.gangBy ?? '';
-  const offers = new Offers(cluster, context.placed);
+  const offers = new Offers(cluster, context.nowMs, context.placed);
   const kept = keptForOthers(context, entry);
   const size = Math.max(entry.indexes.length, entry.claims.length);
   let fits = 0;

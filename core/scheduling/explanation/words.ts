@@ -1,5 +1,5 @@
 /** The sentences for structured reasons: a whole one for pages, a short one for lists. */
-import type { NeedView, Shortfall, WaitReason } from '../../contract/explanation.js';
+import type { NeedView, Offer, SharingView, Shortfall, WaitReason } from '../../contract/explanation.js';
 import { formatSize } from '../../formats/sizes.js';
 import { timeText } from '../../formats/times.js';
 import { formatCores, formatGpus } from '../feasible.js';
@@ -170,23 +170,29 @@ export function needText(need: NeedView): string {
   ].join(', ');
 }
 
-function noteOf({
-  gpusUsedByOthers,
-  gpuUsers = [],
-  gpusNotAnswering,
-}: {
-  gpusUsedByOthers: number;
-  gpuUsers?: readonly string[] | undefined;
-  gpusNotAnswering: number;
-}): string {
+function noteOf({ gpusUsedByOthers, gpuUsers = [], gpusNotAnswering, sharing }: Offer): string {
   const others =
     gpusUsedByOthers > 0
       ? `, ${gpusUsedByOthers} used by ${gpuUsers.length === 0 ? 'others' : gpuUsers.join(', ')}`
       : '';
-  return `${others}${gpusNotAnswering > 0 ? `, ${gpusNotAnswering} not answering` : ''}`;
+  const silent = gpusNotAnswering > 0 ? `, ${gpusNotAnswering} not answering` : '';
+  return `${others}${silent}${sharing === undefined ? '' : sharingText(sharing)}`;
+}
+
+function sharingText({ alone, crowded, unreadable, full, mostFreeBytes }: SharingView): string {
+  const parts = [
+    ...(full > 0 ? [`at most ${formatSize(Math.max(0, mostFreeBytes))} left for one more`] : []),
+    ...(alone > 0 ? [`${alone} in use by a task that does not share`] : []),
+    ...(crowded > 0 ? [`${crowded} shared by as many tasks as may`] : []),
+    ...(unreadable > 0 ? [`${unreadable} whose memory in use is not readable`] : []),
+  ];
+  return parts.map((part) => `, ${part}`).join('');
 }
 
 function lackText({ resource, needed, free, total }: Shortfall, need: NeedView, gpuNote: string): string {
+  const shared = need.sharedGpuBytes;
+  if (resource === 'gpu' && shared !== undefined)
+    return `${formatSize(shared)} on each of ${formatGpus(needed, need.gpuVariant)} it shares (${free} of ${total} have room${gpuNote})`;
   if (resource === 'cpu') return `${formatCores(needed)} (${free / 1000} of ${total / 1000} free)`;
   if (resource === 'memory')
     return `${formatSize(needed)} of memory (${formatSize(free)} of ${formatSize(total)} free)`;
@@ -235,7 +241,9 @@ function freeText({ resource, free }: Shortfall): string {
   return resource === 'memory' ? formatSize(free) : String(free);
 }
 
-function gpusText({ gpuCount, gpuVariant }: NeedView): string {
+function gpusText({ gpuCount, gpuVariant, sharedGpuBytes }: NeedView): string {
+  if (sharedGpuBytes !== undefined)
+    return `${formatSize(sharedGpuBytes)} on ${gpuCount} shared ${gpuVariant === null ? (gpuCount === 1 ? 'GPU' : 'GPUs') : gpuVariant}`;
   return gpuVariant === null ? `${gpuCount} ${gpuCount === 1 ? 'GPU' : 'GPUs'}` : `${gpuCount} ${gpuVariant}`;
 }
 

@@ -15,7 +15,7 @@ import { baseOrder, interleave, type OneTask } from './rounds.js';
 
 export function originalPass(memory: PassMemory, nowMs: number, rules: Rules): Decision {
   const { cluster, working } = memory;
-  working.start(cluster.table, cluster.holdings, rules);
+  working.start(cluster.table, cluster.holdings, rules, nowMs);
   const placed: Placed[] = [];
   const released: string[] = [];
   const evictions: Eviction[] = [];

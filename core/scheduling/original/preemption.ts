@@ -133,12 +133,17 @@ export class OriginalPreemption {
     const { working } = this;
     let cpu = working.nowCpu(worker);
     let memory = working.nowMemory(worker);
-    let cards = working.nowCards[shape.row * working.table.count + worker] ?? 0;
+    // For who shares: whole ones, as what leaves has to be gone before anything counts.
+    let cards =
+      shape.sharedBytes === null ? (working.nowCards[shape.row * working.table.count + worker] ?? 0) : 0;
+    const leaving = new Map<number, number>();
     for (const { attempt, devices } of victims) {
       cpu += attempt.cpuMillicores;
       memory += attempt.memoryBytes;
       for (const at of devices) {
         const model = working.table.deviceRow[at];
+        leaving.set(at, (leaving.get(at) ?? 0) + 1);
+        if (leaving.get(at) !== working.shared.staying[at]) continue;
         if (working.table.deviceOk[at] === 1 && (shape.row === 0 || model === shape.row)) cards += 1;
       }
     }

@@ -46,6 +46,36 @@ async function pass(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
 }
 
+test('of a card it shares an attempt is told the memory of its own processes alone', () => {
+  const launch = launchOf(
+    { command: ['true'], gpu: 1, shareGpu: true, gpuMemory: '8GB' },
+    { devices: ['GPU-1'] },
+  );
+  const entry = newEntry(launch.uid, '/nowhere', launch);
+  entry.phase = 'running';
+  watch.add(entry);
+  const process = { pid: 7, user: null, name: 'python', computes: true };
+  const look = (own: number | null) =>
+    watch.look([
+      card('GPU-1', {
+        utilizationPercent: 90,
+        powerWatts: 300,
+        memoryUsedBytes: 5000,
+        processes: [
+          { ...process, usedBytes: own, attemptUid: entry.uid },
+          { ...process, usedBytes: 4000, attemptUid: 'another' },
+        ],
+      }),
+    ]);
+  look(700);
+  nowMs += 2000;
+  look(1000);
+  nowMs += 2000;
+  look(null);
+  watch.conclude(entry);
+  expect(entry.usage).toMatchObject({ gpuMemoryBytes: 1000, gpuPercent: null, energyJoules: null });
+});
+
 test('energy is what the cards drew over time, use the mean over cards and time, memory the most there was', () => {
   const entry = entryOn('GPU-1', 'GPU-2');
   watch.add(entry);

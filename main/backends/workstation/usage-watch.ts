@@ -101,6 +101,12 @@ export class UsageWatch {
     const sinceMs = each.lookedAtMs === null ? 0 : nowMs - each.lookedAtMs;
     each.lookedAtMs = nowMs;
     const forMs = sinceMs > longestGapMs ? 0 : sinceMs;
+    if ((each.entry.launch?.spec.sharedGpuBytes ?? null) !== null) {
+      // How busy a card is and what it draws is told of all together.
+      const own = ownMemory(held, each.entry.uid);
+      if (own !== null) each.gpuMemoryBytes = Math.max(each.gpuMemoryBytes ?? 0, own);
+      return;
+    }
     const percents = known(held, 'utilizationPercent');
     if (percents.length > 0) {
       each.percentMs += (sum(percents) / percents.length) * forMs;
@@ -154,6 +160,13 @@ function usageOf(each: Measured): AttemptUsage {
     energyJoules: each.energyJoules === null ? null : Math.round(each.energyJoules),
     devicesUsed: [...each.devicesUsed].sort(),
   };
+}
+
+/** Of cards it shares: what the tool tells of its own processes; null when it tells nothing. */
+function ownMemory(held: readonly GpuView[], uid: string): number | null {
+  const own = held.flatMap(({ processes }) => processes).filter(({ attemptUid }) => attemptUid === uid);
+  const told = own.flatMap(({ usedBytes }) => usedBytes ?? []);
+  return told.length === 0 ? null : sum(told);
 }
 
 function known(

@@ -264,8 +264,16 @@ export function figuresOf(worker: WorkerObservation): LoadFigures {
   return figures;
 }
 
+/** Who shares a card is placed by its memory: so large a part of it, used or free, is told at once. */
+const memoryNews = 32;
+
 function statesOf({ gpus }: GpuReading): string {
-  return gpus.map(({ uuid, state }) => `${uuid} ${state}`).join();
+  return gpus
+    .map(({ uuid, state, memoryUsedBytes: used, memoryTotalBytes: total }) => {
+      const filled = used === null || total === null ? '' : Math.round((used / total) * memoryNews);
+      return `${uuid} ${state} ${filled}`;
+    })
+    .join();
 }
 
 /** A machine with cards takes jobs without any all the same: only what asks for a device type is held to it. */

@@ -57,6 +57,11 @@ test('all there is of a card', () => {
   ]);
 });
 
+test('all who share a card', () => {
+  const text = gpuLines([{ ...bare, heldBy: 'a1', sharedWith: ['b2'] }]);
+  expect(text).toContain('Held by        attempts a1, b2, which share it\n');
+});
+
 test('what is not known is said, never left out or shown as nothing', () => {
   const text = gpuLines([{ ...bare, note: 'unknown: utilization [N/A]', sharesHostMemory: true }]);
   expect(text).toContain('Use            unknown\n');

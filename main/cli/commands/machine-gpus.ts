@@ -11,7 +11,7 @@ function cardLines(gpu: GpuView): string {
   const rows: [string, string | null][] = [
     [`GPU ${gpu.index}`, `${gpu.name} (${gpu.variant})`],
     ['State', `${gpu.state}${gpu.stateReason === null ? '' : `: ${gpu.stateReason}`}`],
-    ['Held by', gpu.heldBy === null ? null : `attempt ${gpu.heldBy}`],
+    ['Held by', heldText(gpu)],
     ['Claimed by', gpu.claimedBy.length === 0 ? null : gpu.claimedBy.join(', ')],
     ['UUID', gpu.uuid],
     ['Slice of', gpu.parentUuid],
@@ -32,6 +32,13 @@ function cardLines(gpu: GpuView): string {
   const known = rows.flatMap(([name, value]) => (value === null ? [] : [{ name, value }]));
   const width = Math.max(...known.map(({ name }) => name.length));
   return known.map(({ name, value }) => `${name.padEnd(width)}  ${printable(value)}\n`).join('');
+}
+
+function heldText({ heldBy, sharedWith = [] }: GpuView): string | null {
+  if (heldBy === null) return null;
+  return sharedWith.length === 0
+    ? `attempt ${heldBy}`
+    : `attempts ${[heldBy, ...sharedWith].join(', ')}, which share it`;
 }
 
 function shown(value: number | null, unit: string): string {

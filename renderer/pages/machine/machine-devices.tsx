@@ -4,8 +4,7 @@ import type { ReactNode } from 'react';
 import type { GpuView } from '../../../core/contract/gpus.js';
 import type { MachineView } from '../../../core/contract/machines.js';
 import { formatSize } from '../../../core/formats/sizes.js';
-import { jobRoute, routeHash } from '../../app/router.js';
-import { GpuStateBadge, gpuUser, type Holders } from '../../components/gpu-state.js';
+import { GpuHolderLinks, GpuStateBadge, gpuUser, type Holders } from '../../components/gpu-state.js';
 import type { MachineActions } from '../../components/use-machine-actions.js';
 import { Dash } from '../../components/values.js';
 import { charts } from '../../strings/charts.js';
@@ -63,20 +62,17 @@ function Card({ gpu, machine, holders, onRelease }: CardProps) {
   const missing = gpu.note ?? words.notGiven;
   const value = (given: number | null, text: (value: number) => string): ReactNode =>
     given === null ? <Dash reason={missing} /> : text(given);
-  const holder = gpu.heldBy === null ? undefined : holders.get(gpu.heldBy);
   const who = gpuUser(gpu, holders);
   const indexOf = (uuid: string) => machine.gpus.find((card) => card.uuid === uuid)?.index;
   const facts: readonly (readonly [string, ReactNode])[] = [
     [
       words.who,
-      holder === undefined ? (
-        who === '' ? (
-          <Dash reason={words.nobody} />
-        ) : (
-          who
-        )
+      gpu.heldBy !== null ? (
+        <GpuHolderLinks key="who" gpu={gpu} holders={holders} />
+      ) : who === '' ? (
+        <Dash reason={words.nobody} />
       ) : (
-        <a href={routeHash(jobRoute(holder.jobId))}>{who}</a>
+        who
       ),
     ],
     [words.utilisation, value(gpu.utilizationPercent, charts.percent)],

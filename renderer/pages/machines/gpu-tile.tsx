@@ -1,9 +1,15 @@
 /** One card: its state and who has it, how busy it is and what of its memory is used. */
 import { Button } from '@mantine/core';
-import { jobRoute, routeHash } from '../../app/router.js';
 import type { GpuView } from '../../../core/contract/gpus.js';
 import { formatSize } from '../../../core/formats/sizes.js';
-import { GpuStateBadge, gpuLooks, gpuUser, type Holders } from '../../components/gpu-state.js';
+import {
+  GpuHolderLinks,
+  GpuStateBadge,
+  gpuHolders,
+  gpuLooks,
+  gpuUser,
+  type Holders,
+} from '../../components/gpu-state.js';
 import { Meter } from '../../components/meter.js';
 import { common } from '../../strings/common.js';
 import { machines as words } from '../../strings/machines.js';
@@ -18,7 +24,7 @@ export interface GpuTileProps {
 
 export function GpuTile({ gpu, holders, onRelease }: GpuTileProps) {
   const who = gpuUser(gpu, holders);
-  const holder = gpu.heldBy === null ? undefined : holders.get(gpu.heldBy);
+  const isHeld = gpuHolders(gpu, holders).some(({ jobId }) => jobId !== null);
   const { utilizationPercent, memoryUsedBytes, memoryTotalBytes, temperatureCelsius } = gpu;
   const figures = [
     ...(utilizationPercent === null ? [] : [words.busy(utilizationPercent)]),
@@ -47,14 +53,14 @@ export function GpuTile({ gpu, holders, onRelease }: GpuTileProps) {
         </span>
       </div>
       <div className={`${styles['gpuWho'] ?? ''} iris-ellipsis`}>
-        {holder === undefined ? (
-          line === '' ? (
-            <span className="iris-muted">{gpu.variant}</span>
-          ) : (
-            <span title={line}>{line}</span>
-          )
+        {isHeld ? (
+          <span title={who}>
+            <GpuHolderLinks gpu={gpu} holders={holders} />
+          </span>
+        ) : line === '' ? (
+          <span className="iris-muted">{gpu.variant}</span>
         ) : (
-          <a href={routeHash(jobRoute(holder.jobId))}>{who}</a>
+          <span title={line}>{line}</span>
         )}
       </div>
       <Meter

@@ -13,6 +13,9 @@ const inContainer: JobRequest = {
   command: ['python3', 'train.py'],
   workingDirectory: '/work/x',
   machine: 'ws-2',
+  gpu: 1,
+  shareGpu: true,
+  gpuMemory: '8GB',
   image: 'pytorch/pytorch:2.9',
   pull: 'ALWAYS',
   containerProfile: 'RESTRICTED',
@@ -71,6 +74,36 @@ describe('the container of a new job', () => {
       workingDirectory: '/tmp',
       image: 'python:3.12-slim',
       mounts: [{ source: '/data', target: '/in' }],
+    });
+  });
+
+  it('asks for the memory of a GPU that may be shared, and says when it is missing', async () => {
+    sessionStorage.clear();
+    const host = new FakeHost();
+    renderInWindow(<NewJobPage from={null} mode={null} />, { host });
+    const share = await screen.findByRole('checkbox', { name: 'Its GPUs may be shared', hidden: true });
+    expect(screen.queryByRole('textbox', { name: 'GPU memory', hidden: true })).toBeNull();
+    const type = (name: string, value: string) => {
+      fireEvent.change(screen.getByRole('textbox', { name, hidden: true }), { target: { value } });
+    };
+    type('Command', 'python3 train.py');
+    type('Working folder', '/tmp');
+    type('GPUs', '1');
+    fireEvent.click(share);
+    fireEvent.click(screen.getByRole('button', { name: /^Submit/ }));
+    // Beside the field and in the panel.
+    const missing = await screen.findAllByText(/memory a task uses of each GPU it shares/);
+    expect(missing.length).toBeGreaterThan(0);
+    expect(host.callsOf('job.submit')).toEqual([]);
+    type('GPU memory', '8GB');
+    fireEvent.click(screen.getByRole('button', { name: /^Submit/ }));
+    await screen.findByRole('button', { name: /^Submit/ });
+    expect(host.callsOf('job.submit')[0]?.request).toEqual({
+      command: ['python3', 'train.py'],
+      workingDirectory: '/tmp',
+      gpu: 1,
+      shareGpu: true,
+      gpuMemory: '8GB',
     });
   });
 

@@ -33,8 +33,13 @@ export function PlaceFields({ form, errorOf }: ContainerFieldsProps) {
   const known = overview.kind === 'live' ? overview.value.machines.map(({ id }) => id) : [];
   // A machine that is not there (any more) stays as it was written; the check says what is wrong with it.
   const names = values.machine === '' || known.includes(values.machine) ? known : [...known, values.machine];
+  const isOpen =
+    values.machine !== '' ||
+    values.shareGpu ||
+    values.gpuMemory !== '' ||
+    ['machine', 'shareGpu', 'gpuMemory'].some((field) => errorOf(field) !== null);
   return (
-    <Section title={words.place} open={values.machine !== '' || errorOf('machine') !== null}>
+    <Section title={words.place} open={isOpen}>
       <div className={styles['two']}>
         <Select
           label={words.machine}
@@ -46,7 +51,26 @@ export function PlaceFields({ form, errorOf }: ContainerFieldsProps) {
             form.set({ machine: value ?? '' });
           }}
         />
+        {values.shareGpu || values.gpuMemory !== '' ? (
+          <TextInput
+            label={words.gpuMemory}
+            description={words.gpuMemoryHint}
+            placeholder={words.gpuMemoryExample}
+            {...form.text('gpuMemory')}
+            error={errorOf('gpuMemory')}
+          />
+        ) : null}
       </div>
+      <Checkbox
+        label={words.shareGpu}
+        description={words.shareGpuHint}
+        checked={values.shareGpu}
+        error={errorOf('shareGpu')}
+        onChange={(event) => {
+          const shareGpu = event.currentTarget.checked;
+          form.set(shareGpu ? { shareGpu } : { shareGpu, gpuMemory: '' });
+        }}
+      />
     </Section>
   );
 }

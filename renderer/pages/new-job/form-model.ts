@@ -34,6 +34,8 @@ export interface JobForm {
   constraints: { text: string; preferred: boolean }[];
   extras: string;
   machine: string;
+  shareGpu: boolean;
+  gpuMemory: string;
   image: string;
   /** A pull policy and a profile; empty for the default. */
   pull: string;
@@ -68,6 +70,8 @@ export const emptyForm: JobForm = {
   constraints: [],
   extras: '',
   machine: '',
+  shareGpu: false,
+  gpuMemory: '',
   image: '',
   pull: '',
   containerProfile: '',
@@ -93,6 +97,7 @@ const plainFields = [
   'startNotBefore',
   'maxActive',
   'machine',
+  'gpuMemory',
   'image',
   'pull',
   'containerProfile',
@@ -102,7 +107,7 @@ const plainFields = [
 
 /** Those that are text whatever they look like. */
 const textOnly = new Set<string>(['name', 'machine', 'image']);
-const flags = ['held', 'tty'] as const;
+const flags = ['held', 'shareGpu', 'tty'] as const;
 
 /** Fields of the form that are one text. */
 export type TextField = (typeof plainFields)[number] | 'command' | 'workingDirectory' | 'priority' | 'extras';
@@ -251,6 +256,8 @@ export function requestToForm(request: JobRequest): JobForm {
     })),
     extras: (request.extras ?? []).join(', '),
     machine: text(request.machine),
+    shareGpu: request.shareGpu === true,
+    gpuMemory: text(request.gpuMemory),
     image: text(request.image),
     pull: choiceOf(request.pull, 'MISSING'),
     containerProfile: choiceOf(request.containerProfile, 'DEFAULT'),

@@ -92,6 +92,17 @@ test('who is first has the card until he gives it back; everybody can read that'
   expect(readdirSync(folder)).toEqual([`device-${card}-0`]);
 });
 
+test('attempts of one controller share a card, of which others have nothing until the last has left', () => {
+  expect(ann.takeDevice(card, claimOf('a1'), true)).toBeNull();
+  expect(ann.takeDevice(card, claimOf('a2'), true)).toBeNull();
+  expect(ben.takeDevice(card, claimOf('b1'), true)).toMatchObject({ own: false });
+  ann.release(claimOf('a1'));
+  expect(ben.takeDevice(card, claimOf('b1'), true)).toMatchObject({ claim: { attempt: 'a2' } });
+  ann.release(claimOf('a2'));
+  expect(ben.takeDevice(card, claimOf('b1'), true)).toBeNull();
+  expect(ann.takeDevice(card, claimOf('a3'), true)).toMatchObject({ claim: { attempt: 'b1' } });
+});
+
 test('a claim that is renewed holds on', async () => {
   const dead = await deadIdentity();
   ann.takeDevice(card, claimOf('a1'));

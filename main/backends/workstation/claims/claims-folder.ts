@@ -81,21 +81,21 @@ export class ClaimsFolder {
     return this.names().flatMap((name) => (skip(name) ? [] : (this.readOne(name) ?? [])));
   }
 
-  /** Null: it is ours now. Otherwise who has it. */
-  takeDevice(device: string, claim: Claim): FoundClaim | null {
+  /** Null: it is ours now. Otherwise who has it. `shares`: attempts of the same controller keep nobody from it. */
+  takeDevice(device: string, claim: Claim, shares = false): FoundClaim | null {
     const text = JSON.stringify(claim);
+    const bars = ({ dead, own, claim: of }: FoundClaim) =>
+      !dead && of.attempt !== claim.attempt && !(own && shares);
     for (let attempt = 0; attempt < tries; attempt += 1) {
       const names = this.names();
       const there = this.holders(device, names);
-      const holder = there.find(({ dead, claim: of }) => !dead && of.attempt !== claim.attempt);
+      const holder = there.find(bars);
       if (holder !== undefined) return holder;
       if (there.some(({ own, claim: of }) => own && of.attempt === claim.attempt)) return null;
       const name = deviceFileName(device, nextGeneration(names, device));
       if (!this.create(name, text)) continue;
       // Somebody may have begun at another number at the same moment: then neither has it.
-      const other = this.holders(device, this.names()).find(
-        (found) => !found.dead && found.name !== name && found.claim.attempt !== claim.attempt,
-      );
+      const other = this.holders(device, this.names()).find((found) => found.name !== name && bars(found));
       if (other !== undefined) {
         this.remove(name);
         return other;

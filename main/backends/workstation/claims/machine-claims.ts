@@ -56,7 +56,7 @@ export class MachineClaims {
     const claim = this.claimOf(launch, pid);
     const holder = this.attempt(() => {
       for (const device of launch.devices) {
-        const other = this.folder.takeDevice(device, claim);
+        const other = this.folder.takeDevice(device, claim, launch.spec.sharedGpuBytes !== null);
         if (other === null) continue;
         this.folder.release(claim);
         return `${device} is claimed by ${whose(other)} on this machine.`;
