@@ -6,8 +6,6 @@ import { crashPageUrl, startPage } from './app-protocol.js';
 import { isAppUrl } from './asset-path.js';
 import { minimumSize, validPlace, type WindowPlace } from './window-place.js';
 
-/** Shown at the latest then, even if the page has drawn nothing: an app that seems not to start is worse. */
-const showAnywayMs = 4000;
 const crashWindowMs = 60_000;
 const mostReloads = 2;
 const keepPlaceAfterMs = 500;
@@ -63,7 +61,8 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
       ...(place.x === undefined || place.y === undefined ? {} : { x: place.x, y: place.y }),
       minWidth: minimumSize.width,
       minHeight: minimumSize.height,
-      show: false,
+      // At once, in the page's own background: waiting for the page would put the work of showing after all the rest of the start.
+      show,
       title: 'Iris Desktop',
       icon: options.icon,
       autoHideMenuBar: true,
@@ -90,7 +89,6 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
     if (place.maximized) made.maximize();
     watch(made);
     options.created(made.webContents);
-    if (show) showWhenDrawn(made);
     loadStartPage(made);
     return made;
   }
@@ -99,16 +97,6 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
     made.loadURL(startPage).catch((error: unknown) => {
       options.log('error', `The window's page cannot be loaded: ${String(error)}`);
     });
-  }
-
-  function showWhenDrawn(made: BrowserWindow): void {
-    const reveal = () => {
-      clearTimeout(timer);
-      if (!made.isDestroyed() && !made.isVisible()) made.show();
-    };
-    const timer = setTimeout(reveal, showAnywayMs);
-    made.once('ready-to-show', reveal);
-    made.once('closed', () => clearTimeout(timer));
   }
 
   function watch(made: BrowserWindow): void {

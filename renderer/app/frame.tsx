@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import type { DesktopCommand } from '../state/bridge.js';
 import { KeyboardHelp } from '../components/keyboard-help.js';
 import { useShortcuts } from '../components/shortcuts.js';
+import { useLater } from '../components/use-later.js';
 import { useDesktop, useDesktopCommands } from '../state/desktop-context.js';
 import { takeDrops } from '../state/dropped.js';
 import { budgets } from '../strings/budgets.js';
@@ -40,6 +41,7 @@ export function Frame() {
   const route = useRoute();
   const [helpOpen, setHelpOpen] = useState(false);
   const content = useRef<HTMLElement>(null);
+  const later = useLater();
 
   useShortcuts(common.keysEverywhere, [
     {
@@ -197,18 +199,22 @@ export function Frame() {
         </main>
       </div>
       <StatusBar />
-      <Palette
-        onHelp={() => {
-          setHelpOpen(true);
-        }}
-      />
-      <KeyboardHelp
-        opened={helpOpen}
-        onClose={() => {
-          setHelpOpen(false);
-        }}
-      />
-      <ClosingQuestion />
+      {later ? (
+        <>
+          <Palette
+            onHelp={() => {
+              setHelpOpen(true);
+            }}
+          />
+          <KeyboardHelp
+            opened={helpOpen}
+            onClose={() => {
+              setHelpOpen(false);
+            }}
+          />
+          <ClosingQuestion />
+        </>
+      ) : null}
     </div>
   );
 }

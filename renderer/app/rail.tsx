@@ -64,9 +64,10 @@ export function Rail({ route }: { readonly route: Route }) {
         <IrisMark />
         {narrow ? null : <span className="iris-ellipsis">{cluster}</span>}
       </div>
-      {entries.map((entry) => (
-        <Tooltip key={entry.page} label={entry.word} position="right" disabled={!narrow}>
+      {entries.map((entry) => {
+        const link = (
           <a
+            key={entry.page}
             className={styles['entry']}
             data-apart={entry.page === apart || undefined}
             href={routeHash(entry.route())}
@@ -76,8 +77,15 @@ export function Rail({ route }: { readonly route: Route }) {
             <Icon name={entry.icon} />
             {narrow ? null : <span>{entry.word}</span>}
           </a>
-        </Tooltip>
-      ))}
+        );
+        // Only where the word is not seen: a tooltip for each would be a tenth of drawing the first page.
+        if (!narrow) return link;
+        return (
+          <Tooltip key={entry.page} label={entry.word} position="right">
+            {link}
+          </Tooltip>
+        );
+      })}
       <span className={styles['space']} />
       <UnstyledButton
         className={styles['entry']}

@@ -2,6 +2,7 @@
 import { Button, Group, Modal } from '@mantine/core';
 import { createContext, useCallback, useContext, useMemo, useRef, useState, type ReactNode } from 'react';
 import { common } from '../strings/common.js';
+import { useLater } from './use-later.js';
 
 export interface Confirmation {
   /** The question: `Stop train-llm?` */
@@ -21,6 +22,7 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }) 
   const [open, setOpen] = useState(false);
   const [shown, setShown] = useState<Confirmation | null>(null);
   const answer = useRef<((yes: boolean) => void) | null>(null);
+  const later = useLater();
 
   const settle = useCallback((yes: boolean) => {
     answer.current?.(yes);
@@ -43,35 +45,37 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }) 
   return (
     <ConfirmContext.Provider value={value}>
       {children}
-      <Modal
-        opened={open}
-        onClose={() => {
-          settle(false);
-        }}
-        title={shown?.title}
-        closeButtonProps={{ 'aria-label': common.close }}
-      >
-        <div>{shown?.body}</div>
-        <Group justify="flex-end" mt="lg" gap="sm">
-          <Button
-            variant="default"
-            onClick={() => {
-              settle(false);
-            }}
-          >
-            {common.cancel}
-          </Button>
-          <Button
-            data-autofocus
-            color={shown?.danger === true ? 'danger' : 'iris'}
-            onClick={() => {
-              settle(true);
-            }}
-          >
-            {shown?.action}
-          </Button>
-        </Group>
-      </Modal>
+      {later || shown !== null ? (
+        <Modal
+          opened={open}
+          onClose={() => {
+            settle(false);
+          }}
+          title={shown?.title}
+          closeButtonProps={{ 'aria-label': common.close }}
+        >
+          <div>{shown?.body}</div>
+          <Group justify="flex-end" mt="lg" gap="sm">
+            <Button
+              variant="default"
+              onClick={() => {
+                settle(false);
+              }}
+            >
+              {common.cancel}
+            </Button>
+            <Button
+              data-autofocus
+              color={shown?.danger === true ? 'danger' : 'iris'}
+              onClick={() => {
+                settle(true);
+              }}
+            >
+              {shown?.action}
+            </Button>
+          </Group>
+        </Modal>
+      ) : null}
     </ConfirmContext.Provider>
   );
 }
