@@ -39,6 +39,9 @@ const stopDeadlineMs = 30_000;
 /** Menu, tray and notifications come at the latest then, even where the page has not come up. */
 const pagePatienceMs = 3000;
 
+/** And so much after the page: its first answers come through the thread that makes them. */
+const afterPageMs = 300;
+
 /** The page's own background colours (its tokens), so that the window does not flash before the page is drawn. */
 const background = { light: '#ffffff', dark: '#1b1c20' } as const;
 
@@ -216,6 +219,7 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
     });
     // The page asks for its first file at once. What it need not wait for comes after it.
     await window.pageLoaded(pagePatienceMs);
+    await new Promise((resolve) => setTimeout(resolve, afterPageMs));
     if (leavingWith !== null) return;
     setAppMenu(
       {
