@@ -50,6 +50,8 @@ export class GuardedBackend implements Backend {
   private readonly timers = new Map<string, NodeJS.Timeout>();
   private workersSeen: readonly WorkerObservation[] = [];
   private wanted: readonly DesiredAttempt[] | null = null;
+  /** When the timer for silent attempts looks, while there is one. */
+  private silentLookMs = 0;
   private started = false;
   private closed = false;
 
@@ -271,8 +273,12 @@ export class GuardedBackend implements Backend {
     if (overdue === null) this.faults.isWell('attempts');
     else this.faults.hangs('attempts', `The backend ${this.description.id} ${overdue}.`);
     const due = this.silent.nextDueMs();
-    if (due === null || overdue !== null) this.cancel('silent attempts');
-    else this.later('silent attempts', Math.max(1, due - now), () => this.lookAtSilent());
+    if (overdue !== null) this.cancel('silent attempts');
+    if (due === null || overdue !== null) return;
+    // One that is under way comes early enough, and looks again then: attempts come and go by the hundred in a second.
+    if (this.timers.has('silent attempts') && this.silentLookMs <= due) return;
+    this.silentLookMs = due;
+    this.later('silent attempts', Math.max(1, due - now), () => this.lookAtSilent());
   }
 
   /** One timer a name. */

@@ -68,10 +68,16 @@ function parseStatus(slot: string): CommandStatus | null {
   };
 }
 
-/** Field 22 of a stat line; the name in brackets may hold blanks and brackets itself. */
+/** Field 22 of a stat line, the twentieth after the name; the name in brackets may hold blanks and brackets itself. */
 function startTicksOf(statLine: string): number | null {
-  const value = statLine.slice(statLine.lastIndexOf(')') + 2).split(' ')[19];
-  return value === undefined || !/^\d+$/.test(value) ? null : Number(value);
+  let at = statLine.lastIndexOf(')') + 2;
+  for (let field = 1; field < 20; field += 1) {
+    at = statLine.indexOf(' ', at) + 1;
+    if (at === 0) return null;
+  }
+  const end = statLine.indexOf(' ', at);
+  const value = statLine.slice(at, end < 0 ? undefined : end);
+  return /^\d+$/.test(value) ? Number(value) : null;
 }
 
 export function readClaim(folder: string): Claim {

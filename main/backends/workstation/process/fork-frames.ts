@@ -1,17 +1,33 @@
 /** What goes to the fork server and what it says; the head of fork-server.pl has the whole. Pure. */
 import { programStates, type ProgramState } from './program.js';
 
-/** One frame: the texts with their lengths, and the length of all that before them. Texts are UTF-8. */
+/**
+ * One frame: the texts with their lengths, and the length of all that before them. Texts are UTF-8. Made as one text that is copied
+ * once where all is ASCII, as nearly always.
+ */
 export function frameOf(texts: readonly string[]): Buffer {
-  const lengths = texts.map((text) => Buffer.byteLength(text));
-  const size = lengths.reduce((sum, length) => sum + 4 + length, 0);
+  const all = texts.join('');
+  const bytes = Buffer.byteLength(all);
+  const size = bytes + 4 * texts.length;
   const frame = Buffer.allocUnsafe(4 + size);
   let at = frame.writeUInt32BE(size, 0);
-  for (const [index, text] of texts.entries()) {
-    at = frame.writeUInt32BE(lengths[index] ?? 0, at);
-    at += frame.write(text, at);
+  if (bytes === all.length) {
+    let text = '';
+    for (const each of texts) text += word(each.length) + each;
+    frame.write(text, at, 'latin1');
+    return frame;
+  }
+  for (const text of texts) {
+    const length = frame.write(text, at + 4);
+    frame.writeUInt32BE(length, at);
+    at += 4 + length;
   }
   return frame;
+}
+
+/** Four bytes, big-endian, as latin1. */
+function word(value: number): string {
+  return String.fromCharCode(value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255);
 }
 
 export interface ForkStart {
