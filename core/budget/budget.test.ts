@@ -1,13 +1,12 @@
-/** Every line of iris-behaviour section 4, and what is ours: rights of their own, scaled limits, cumulative use. */
+/** Every line of iris-behaviour section 4, and what is ours: rights of their own, scaled limits. */
 import { describe, expect, test } from 'vitest';
 import { scaledDefaultLimit } from './default-limit.js';
 import { checkBand, demotionOf, effectiveBand, originalDefaultBudget } from './effective-band.js';
-import { accrue, chargedIdentity, spendByUser } from './spend.js';
+import { chargedIdentity, spendByUser } from './spend.js';
 import { budgetsOfTiers } from './tiers.js';
 import { resourceValue, valueParts } from './value.js';
 
 const gib = 2 ** 30;
-const hour = 3_600_000;
 const amount = (cpu: number, memory: number, gpuCount: number) => ({
   cpuMillicores: cpu * 1000,
   memoryBytes: memory * gib,
@@ -70,15 +69,6 @@ describe('spend', () => {
     ['local_admin', 'bob', 'bob'],
   ])('submitted by "%s", owned by %s: charged to %s', (submitter, owner, charged) => {
     expect(chargedIdentity(submitter, owner)).toBe(charged);
-  });
-
-  test('cumulative: rate times hours; with a half-life what was used one ago counts half', () => {
-    const start = { hours: 8, atMs: 0 };
-    expect(accrue(start, 2, 3 * hour, null)).toEqual({ hours: 14, atMs: 3 * hour });
-    expect(accrue(start, 0, hour, hour)).toEqual({ hours: 4, atMs: hour });
-    // Use at a constant rate settles where as much fades as is added.
-    expect(accrue(start, 1, 100 * hour, hour).hours).toBeCloseTo(1 / Math.LN2, 9);
-    expect(accrue({ hours: 8, atMs: hour }, 2, 0, null)).toEqual({ hours: 8, atMs: hour });
   });
 });
 

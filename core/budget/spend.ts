@@ -1,6 +1,6 @@
 /**
- * What users use. Spend is instantaneous: the value of what is active now, of work not asked for as BATCH. Beside it runs a cumulative
- * count, which may decay with a half-life.
+ * What users use. Spend is instantaneous: the value of what is active now, of work not asked for as BATCH. What they used over time
+ * is in the ledger.
  */
 import type { Band } from '../contract/states.js';
 import { valueParts, type Amount, type ValueParts } from './value.js';
@@ -42,31 +42,4 @@ export function spendByUser(active: Iterable<ActiveUse>): Map<string, Spend> {
 /** The local administrator acts for the owner of a job; everybody else is charged themselves. */
 export function chargedIdentity(submittedBy: string, owner: string): string {
   return submittedBy === '' || submittedBy === 'local_admin' ? owner : submittedBy;
-}
-
-/** A cumulative count of something used at a rate, such as GPUs, up to a time. */
-export interface Cumulative {
-  /** Rate x hours, decayed. */
-  readonly hours: number;
-  readonly atMs: number;
-}
-
-const hourMs = 3_600_000;
-
-/**
- * The count at a later time, after use at a constant `rate` since. With a half-life, past use fades: what was used one half-life ago
- * counts half; null never fades. A clock that went back adds nothing.
- */
-export function accrue(
-  before: Cumulative,
-  rate: number,
-  nowMs: number,
-  halfLifeMs: number | null,
-): Cumulative {
-  const elapsedMs = nowMs - before.atMs;
-  if (elapsedMs <= 0) return before;
-  if (halfLifeMs === null) return { hours: before.hours + (rate * elapsedMs) / hourMs, atMs: nowMs };
-  const kept = 2 ** (-elapsedMs / halfLifeMs);
-  const used = ((rate * halfLifeMs) / hourMs / Math.LN2) * (1 - kept);
-  return { hours: before.hours * kept + used, atMs: nowMs };
 }

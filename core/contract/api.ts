@@ -12,7 +12,7 @@ import {
   overviewSchema,
   taskViewSchema,
 } from './views.js';
-import { budgetChangeSchema, budgetViewSchema } from './budgets.js';
+import { budgetChangeSchema, budgetViewSchema, halfLifeSchema } from './budgets.js';
 import { jobSortKeys } from './constants.js';
 import { imageName } from './container-fields.js';
 import { fieldErrorSchema, refusalSchema } from './errors.js';
@@ -253,13 +253,14 @@ export const methods = {
     params: z.strictObject({ machineId, imageId: z.string().min(1).max(255) }),
     result: z.strictObject({}),
   },
-  /** Users with a budget of their own or something active, and the caller, by name. */
+  /** Users with a budget of their own or any use, and the caller, by name. */
   'budget.list': {
     params: z.strictObject({}),
     result: z.strictObject({
       /** The caller, and whether they may set budgets. */
       me: z.string(),
       mayManage: z.boolean(),
+      halfLifeMs: halfLifeSchema,
       budgets: z.array(budgetViewSchema),
     }),
   },
@@ -269,6 +270,11 @@ export const methods = {
   'budget.set': {
     params: z.strictObject({ requestId, user, change: budgetChangeSchema }),
     result: budgetViewSchema,
+  },
+  /** How past use fades, for all users; null: it does not. Only who administers the cluster may set it; audited. */
+  'budget.halfLife': {
+    params: z.strictObject({ requestId, halfLifeMs: halfLifeSchema }),
+    result: z.strictObject({ halfLifeMs: halfLifeSchema }),
   },
   'audit.list': {
     params: z.strictObject({
@@ -334,8 +340,8 @@ export const topics = {
   /** Budgets and what is used of them; a delta is the whole again. */
   budgets: {
     filter: z.strictObject({}),
-    snapshot: z.strictObject({ budgets: z.array(budgetViewSchema) }),
-    delta: z.strictObject({ budgets: z.array(budgetViewSchema) }),
+    snapshot: z.strictObject({ halfLifeMs: halfLifeSchema, budgets: z.array(budgetViewSchema) }),
+    delta: z.strictObject({ halfLifeMs: halfLifeSchema, budgets: z.array(budgetViewSchema) }),
   },
   /** The queue in its order and what runs where; a delta is the whole again. */
   queue: { filter: z.strictObject({}), snapshot: queueViewSchema, delta: queueViewSchema },

@@ -1,5 +1,7 @@
 /** Budgets as they cross a boundary. Limits and spend are in the value of resources: 1000 a GPU, 1 a GiB of memory, 5 a core. */
 import { z } from 'zod';
+import { durationToInput, parseDuration } from '../formats/durations.js';
+import { ok, refuse, type Result } from './errors.js';
 import { bandSchema } from './states.js';
 
 /** The bands a right must be granted for. */
@@ -26,6 +28,36 @@ export const spendSchema = z.strictObject({
   total: z.number(),
 });
 export type SpendView = z.infer<typeof spendSchema>;
+
+/** Hours of a GPU, or of what is worth as much in memory or processors. */
+export const gpuHoursSchema = spendSchema;
+export type GpuHoursView = z.infer<typeof gpuHoursSchema>;
+
+/** Between an hour and ten years. */
+export const shortestHalfLifeMs = 3_600_000;
+export const longestHalfLifeMs = 3650 * 86_400_000;
+const halfLifeExpected = 'a duration from 1h to 3650d such as 7d, or off';
+/** Half-life of past use; null: past use does not count. */
+export const halfLifeSchema = z
+  .number({ error: halfLifeExpected })
+  .int({ error: halfLifeExpected })
+  .min(shortestHalfLifeMs, { error: halfLifeExpected })
+  .max(longestHalfLifeMs, { error: halfLifeExpected })
+  .nullable();
+
+/** Reads `7d`, `36h` or `off`. */
+export function textToHalfLife(text: string): Result<number | null> {
+  const word = text.trim().toLowerCase();
+  const parsed = halfLifeSchema.safeParse(word === 'off' ? null : parseDuration(word));
+  if (parsed.success) return ok(parsed.data);
+  return refuse('INVALID_ARGUMENT', `half-life: ${text} is not valid; expected ${halfLifeExpected}.`, [
+    { field: 'half-life', value: text, expected: halfLifeExpected },
+  ]);
+}
+
+export function halfLifeToText(halfLifeMs: number | null): string {
+  return halfLifeMs === null ? 'off' : durationToInput(halfLifeMs);
+}
 
 const boundExpected = 'a whole number, 0 or more, or none';
 const bound = z
@@ -59,6 +91,11 @@ export const budgetViewSchema = z.strictObject({
   /** Value of what is active now and was not asked for as BATCH. */
   spend: spendSchema,
   overLimit: z.boolean(),
+  /** What was held over time, of work not asked for as BATCH, up to `atMs`. */
+  used: gpuHoursSchema,
+  /** The same with past use fading: users are ordered by it. Null while nothing fades: then they are by what is active now. */
+  faded: gpuHoursSchema.nullable(),
+  atMs: z.number().int(),
   updatedAtMs: z.number().int().nullable(),
 });
 export type BudgetView = z.infer<typeof budgetViewSchema>;

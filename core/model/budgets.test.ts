@@ -34,7 +34,7 @@ function refusalOf(result: Result<unknown>): Refusal {
 const asBob = { user: 'bob', submittedBy: 'bob' };
 
 const viewOf = (world: World, user: string) =>
-  budgetViews(world.state, defaultLimit, [user]).find((row) => row.user === user);
+  budgetViews(world.state, defaultLimit, [user], world.nowMs).find((row) => row.user === user);
 
 describe('what holds for a user', () => {
   test('without a row the defaults apply, and looking makes no row', () => {
@@ -49,6 +49,9 @@ describe('what holds for a user', () => {
       quota: noQuota,
       spend: { gpus: 0, memory: 0, processors: 0, total: 0 },
       overLimit: false,
+      used: { gpus: 0, memory: 0, processors: 0, total: 0 },
+      faded: null,
+      atMs: world.nowMs,
       updatedAtMs: null,
     });
     expect(world.state.budget('bob')).toBeUndefined();
@@ -86,7 +89,9 @@ describe('what holds for a user', () => {
   test('a right alone leaves the limit with the default, which may change', () => {
     const world = new World();
     set(world, 'bob', { allow: ['SYSTEM'] });
-    expect(budgetViews(world.state, 9000, ['bob']).find((row) => row.user === 'bob')).toMatchObject({
+    expect(
+      budgetViews(world.state, 9000, ['bob'], world.nowMs).find((row) => row.user === 'bob'),
+    ).toMatchObject({
       limit: 9000,
       limitIsDefault: true,
     });
@@ -103,7 +108,7 @@ describe('what holds for a user', () => {
     const world = new World();
     set(world, 'zoe', { limit: 1 });
     world.run(`${world.submit({}, asBob)}/0`);
-    expect(budgetViews(world.state, defaultLimit, ['max']).map((row) => row.user)).toEqual([
+    expect(budgetViews(world.state, defaultLimit, ['max'], world.nowMs).map((row) => row.user)).toEqual([
       'ann',
       'bob',
       'max',

@@ -1,4 +1,5 @@
 /** Budgets of users: their rows, who may set them, and the bands a submission may ask for. */
+import { gpuHours } from '../budget/ledger.js';
 import { chargedIdentity, noSpend, spendByUser, type ActiveUse } from '../budget/spend.js';
 import {
   checkBand,
@@ -14,6 +15,7 @@ import { bandRank, bands, isActiveTaskState, type Band } from '../contract/state
 import type { Draft } from './draft.js';
 import type { Job, UserBudget } from './entities.js';
 import { checkNamePart } from './names.js';
+import { fadingOf, usesAt } from './use.js';
 import type { ModelView } from './view.js';
 
 /** What holds for a user; `defaultLimit` is the cluster's at the time. */
@@ -38,19 +40,23 @@ export function* activeUse(view: Pick<ModelView, 'unfinishedAttempts' | 'job'>):
   }
 }
 
-/** Everybody with a row or a spend, and `others`, by name. */
+/** Everybody with a row or any use, and `others`, by name. */
 export function budgetViews(
-  view: Pick<ModelView, 'unfinishedAttempts' | 'job' | 'budgets'>,
+  view: Pick<ModelView, 'unfinishedAttempts' | 'job' | 'budgets' | 'uses' | 'meta'>,
   defaultLimit: number,
   others: readonly string[],
+  nowMs: number,
 ): BudgetView[] {
   const spends = spendByUser(activeUse(view));
+  const uses = usesAt(view, nowMs);
+  const fades = fadingOf(view) !== null;
   const rows = new Map([...view.budgets()].map((row) => [row.user, row]));
-  const users = [...new Set([...rows.keys(), ...spends.keys(), ...others])].sort();
+  const users = [...new Set([...rows.keys(), ...spends.keys(), ...uses.keys(), ...others])].sort();
   return users.map((user) => {
     const row = rows.get(user);
     const budget = budgetInForce(row, defaultLimit);
     const spend = spends.get(user) ?? noSpend;
+    const use = uses.get(user);
     return {
       user,
       isSet: row !== undefined,
@@ -61,6 +67,9 @@ export function budgetViews(
       quota: row?.quota ?? noQuota,
       spend,
       overLimit: isOverLimit(spend.total, budget.limit),
+      used: use === undefined ? noSpend : gpuHours(use.used),
+      faded: !fades ? null : use?.faded == null ? noSpend : gpuHours(use.faded),
+      atMs: nowMs,
       updatedAtMs: row?.updatedAtMs ?? null,
     };
   });

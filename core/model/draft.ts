@@ -14,8 +14,10 @@ import type {
   Machine,
   Task,
   UserBudget,
+  UserUse,
 } from './entities.js';
 import { nameKey } from './names.js';
+import { settleUse } from './use.js';
 import { copyTally, countTask, type JobTally, type MutableTally } from './tally.js';
 import type { DueDeadlines, ModelView, UsedCapacity } from './view.js';
 
@@ -41,6 +43,7 @@ export class Draft implements ModelView {
   private readonly usedByWorker = new Map<string, MutableUsed>();
   private readonly open = new Map<string, number>();
   private readonly budgetRows = new Map<string, UserBudget>();
+  private readonly useRows = new Map<string, UserUse>();
   private readonly machineRows = new Map<string, Machine | null>();
   private readonly auditRows: AuditEntry[] = [];
   private readonly inboxRows: InboxEntry[] = [];
@@ -135,6 +138,15 @@ export class Draft implements ModelView {
     yield* this.budgetRows.values();
   }
 
+  use(user: string): UserUse | undefined {
+    return this.useRows.get(user) ?? this.base.use(user);
+  }
+
+  *uses(): Generator<UserUse> {
+    for (const row of this.base.uses()) if (!this.useRows.has(row.user)) yield row;
+    yield* this.useRows.values();
+  }
+
   machine(id: string): Machine | undefined {
     const made = this.machineRows.get(id);
     return made === undefined ? this.base.machine(id) : (made ?? undefined);
@@ -204,12 +216,20 @@ export class Draft implements ModelView {
       used = copyUsed(this.base.used(attempt.workerId));
       this.usedByWorker.set(attempt.workerId, used);
     }
-    if (holdsCapacity(before)) removeUse(used, before);
+    if (holdsCapacity(before)) {
+      removeUse(used, before);
+      const job = attempt.finishedAtMs === null ? undefined : this.job(before.jobId);
+      if (job !== undefined) settleUse(this, job, attempt);
+    }
     if (holdsCapacity(attempt)) addUse(used, attempt);
   }
 
   putBudget(row: UserBudget): void {
     this.budgetRows.set(row.user, row);
+  }
+
+  putUse(row: UserUse): void {
+    this.useRows.set(row.user, row);
   }
 
   putMachine(row: Machine): void {
@@ -266,6 +286,7 @@ export class Draft implements ModelView {
       this.tasks.size === 0 &&
       this.attempts.size === 0 &&
       this.budgetRows.size === 0 &&
+      this.useRows.size === 0 &&
       this.machineRows.size === 0 &&
       this.auditRows.length === 0 &&
       this.inboxRows.length === 0 &&
@@ -286,6 +307,7 @@ export class Draft implements ModelView {
       tasks: [...this.tasks.values()],
       attempts: [...this.attempts.values()],
       budgets: [...this.budgetRows.values()],
+      uses: [...this.useRows.values()],
       machines: [...this.machineRows].map(([id, machine]) => ({ id, machine })),
       audit: this.auditRows,
       inbox: this.inboxRows,

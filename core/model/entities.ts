@@ -2,6 +2,7 @@
  * The controller's rows, as core decides about them and the store keeps them. Read-only records; a change is a new record in
  * a `ChangeSet`. Times are epoch milliseconds (UTC), sizes bytes, processors millicores.
  */
+import type { Ledger } from '../budget/ledger.js';
 import type { QuotaView, UpperBand } from '../contract/budgets.js';
 import type { JobSpec } from '../contract/job-request.js';
 import type { MachineView } from '../contract/machines.js';
@@ -134,6 +135,12 @@ export interface UserBudget {
   readonly updatedAtMs: number;
 }
 
+/** What a user used over time; without a row nothing that has ended. What is held still is added by whoever looks. */
+export interface UserUse extends Ledger {
+  /** The identity charged; the key. */
+  readonly user: string;
+}
+
 /** What was set of a machine. The one the controller runs on has a row only once something of it was. */
 export interface Machine {
   /** Its worker's id, the name people call it by; the key. */
@@ -160,7 +167,7 @@ export interface AuditEntry {
   readonly atMs: number;
   readonly actor: string;
   readonly action: AuditAction;
-  /** Path of the job, task or attempt, so that reads find it under its job; of a user's budget `/user`, of a machine `machine/NAME`. */
+  /** Path of the job, task or attempt, so that reads find it under its job; of a user's budget `/user`, of all budgets `budgets`, of a machine `machine/NAME`. */
   readonly entity: string;
   readonly detail: Readonly<Record<string, unknown>>;
 }
@@ -210,6 +217,7 @@ export interface ChangeSet {
   readonly tasks: readonly Task[];
   readonly attempts: readonly Attempt[];
   readonly budgets: readonly UserBudget[];
+  readonly uses: readonly UserUse[];
   /** Null: it was removed. */
   readonly machines: readonly { readonly id: string; readonly machine: Machine | null }[];
   readonly audit: readonly AuditEntry[];
@@ -220,6 +228,6 @@ export interface ChangeSet {
     readonly atMs: number;
     readonly answer: unknown;
   }[];
-  /** New values of `meta`: last submission time, next insertion number. */
+  /** New values of `meta`, by `metaKeys`. */
   readonly meta: Readonly<Record<string, number>>;
 }

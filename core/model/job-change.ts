@@ -7,6 +7,7 @@ import { isTerminalJobState, type Band } from '../contract/states.js';
 import { budgetInForce } from './budgets.js';
 import type { Draft } from './draft.js';
 import type { Job } from './entities.js';
+import { recountUse } from './use.js';
 
 export interface ChangeAsked {
   readonly jobId: string;
@@ -65,6 +66,7 @@ function put(
 ): void {
   const after = { ...job, ...change };
   if (after.held === job.held && after.rank === job.rank && after.band === job.band) return;
+  recountUse(draft, job, after, nowMs);
   draft.putJob(after);
   draft.audit(nowMs, actor, 'job_changed', job.id, change);
 }

@@ -106,6 +106,7 @@ test('rows may come in any order, as from a database', () => {
     tasks: [...world.tasks.values()].reverse(),
     attempts: [...world.attempts.values()].reverse(),
     budgets: [],
+    uses: [],
     machines: [],
     audit: [],
     inbox: [],

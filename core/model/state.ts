@@ -6,7 +6,7 @@ import { isTerminalJobState, isTerminalTaskState } from '../contract/states.js';
 import type { Cause } from '../contract/views.js';
 import { addUse, copyUsed, holdsCapacity, removeUse, type MutableUsed } from './capacity.js';
 import { DeadlineIndex } from './deadline-index.js';
-import type { Attempt, ChangeSet, Job, Machine, Task, UserBudget } from './entities.js';
+import type { Attempt, ChangeSet, Job, Machine, Task, UserBudget, UserUse } from './entities.js';
 import { nameKey } from './names.js';
 import { activeCount, countTask, emptyTally, newTally, type JobTally, type MutableTally } from './tally.js';
 import {
@@ -40,6 +40,7 @@ export class ModelState implements ModelView {
   private readonly jobsByName = new Map<string, string[]>();
   private readonly open = new Map<string, number>();
   private readonly budgetRows = new Map<string, UserBudget>();
+  private readonly useRows = new Map<string, UserUse>();
   private readonly machineRows = new Map<string, Machine>();
   private readonly receipts = new Map<string, unknown>();
   private readonly metaValues = new Map<string, number>();
@@ -112,6 +113,14 @@ export class ModelState implements ModelView {
 
   budgets(): Iterable<UserBudget> {
     return this.budgetRows.values();
+  }
+
+  use(user: string): UserUse | undefined {
+    return this.useRows.get(user);
+  }
+
+  uses(): Iterable<UserUse> {
+    return this.useRows.values();
   }
 
   machine(id: string): Machine | undefined {
@@ -219,6 +228,7 @@ export class ModelState implements ModelView {
     for (const attempt of change.attempts) this.putAttempt(attempt);
     for (const id of touchedJobs) this.refreshJobDeadline(id);
     for (const row of change.budgets) this.budgetRows.set(row.user, row);
+    for (const row of change.uses) this.useRows.set(row.user, row);
     for (const { id, machine } of change.machines) {
       if (machine === null) this.machineRows.delete(id);
       else this.machineRows.set(id, machine);

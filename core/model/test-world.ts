@@ -206,6 +206,7 @@ export class World {
       tasks: [...this.tasks.values()].filter((task) => ids.has(task.jobId)),
       attempts: [...this.attempts.values()].filter((attempt) => ids.has(attempt.jobId)),
       budgets: [],
+      uses: [...this.state.uses()],
       machines: [...this.state.machines()].map((machine) => ({ id: machine.id, machine })),
       audit: [],
       inbox: [],

@@ -1,5 +1,5 @@
 /** What transitions read: rows and the counts kept of them. `ModelState` holds them in memory, `Draft` lays changes over it. */
-import type { Attempt, Job, Machine, Task, UserBudget } from './entities.js';
+import type { Attempt, Job, Machine, Task, UserBudget, UserUse } from './entities.js';
 import type { JobTally } from './tally.js';
 
 /** Keys of `meta`. */
@@ -8,6 +8,10 @@ export const metaKeys = {
   lastSubmission: 'last_submission_ms',
   /** Insertion number the next task gets. */
   nextInsertion: 'next_insertion',
+  /** Half-life of past use; 0 or absent: nothing fades. */
+  halfLife: 'use_half_life_ms',
+  /** The moment for which faded sums are kept. */
+  useEpoch: 'use_epoch_ms',
 } as const;
 
 /** What a worker's unfinished attempts hold. An attempt is unfinished until its processes are verified gone. */
@@ -58,6 +62,10 @@ export interface ModelView {
   budget(user: string): UserBudget | undefined;
   /** Every row there is, in no order. */
   budgets(): Iterable<UserBudget>;
+  /** What the user used of what has ended; undefined: nothing. */
+  use(user: string): UserUse | undefined;
+  /** Every row there is, in no order. */
+  uses(): Iterable<UserUse>;
   /** What was set of the machine; undefined: nothing. */
   machine(id: string): Machine | undefined;
   /** Every row there is, in no order. */

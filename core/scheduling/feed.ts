@@ -3,12 +3,14 @@
  * holds follows from the rows alone, so that a controller started again decides as the one before it would have.
  */
 import { chargedIdentity } from '../budget/spend.js';
+import type { ValueParts } from '../budget/value.js';
 import type { QuotaView } from '../contract/budgets.js';
 import { isTerminalJobState, isTerminalTaskState } from '../contract/states.js';
 import { resolveTimeBound } from '../formats/times.js';
 import { budgetInForce } from '../model/budgets.js';
 import { holdsCapacity } from '../model/capacity.js';
 import type { Attempt, ChangeSet, Job, Task } from '../model/entities.js';
+import { fadingOf, usesAt } from '../model/use.js';
 import { waitsForJob, type ModelState } from '../model/state.js';
 import type { Cluster } from './cluster.js';
 import { constraintsOf } from './constraints.js';
@@ -27,6 +29,9 @@ export class ClusterFeed {
   private readonly waitingSince = new Map<string, number>();
   private workersText = '';
   private reservationsText = '[]';
+  private defaultLimit = 0;
+  /** The cluster's version with the weights in it; null: there are none in it. */
+  private weighedVersion: number | null = null;
 
   constructor(
     private readonly cluster: Cluster,
@@ -56,16 +61,34 @@ export class ClusterFeed {
     this.cluster.setWorkers(workers);
   }
 
+  /** Without what past use weighs: `weigh` adds that before the next decision. */
   setBudgets(defaultLimit: number): void {
-    const budgets = [...this.state.budgets()]
-      .map((row) => ({
-        user: row.user,
-        limit: budgetInForce(row, defaultLimit).limit,
-        quota: quotaOf(row.quota),
-        cumulative: null,
-      }))
-      .sort((left, right) => (left.user < right.user ? -1 : 1));
-    this.cluster.setBudgets(budgets, defaultLimit);
+    this.defaultLimit = defaultLimit;
+    this.putBudgets(new Map());
+  }
+
+  /** Before a decision, while past use fades: what it weighs now, wherever anything has changed since that was looked at. */
+  weigh(nowMs: number): void {
+    const fades = fadingOf(this.state) !== null;
+    if (!fades && this.weighedVersion === null) return;
+    if (fades && this.weighedVersion === this.cluster.version) return;
+    this.putBudgets(fades ? usesAt(this.state, nowMs) : new Map());
+    this.weighedVersion = fades ? this.cluster.version : null;
+  }
+
+  private putBudgets(uses: ReadonlyMap<string, { readonly faded: ValueParts | null }>): void {
+    const rows = new Map([...this.state.budgets()].map((row) => [row.user, row]));
+    const budgets = [...new Set([...rows.keys(), ...uses.keys()])].sort().map((user) => {
+      const row = rows.get(user);
+      const faded = uses.get(user)?.faded ?? null;
+      return {
+        user,
+        limit: budgetInForce(row, this.defaultLimit).limit,
+        quota: row === undefined ? null : quotaOf(row.quota),
+        cumulative: faded === null ? null : weightOf(faded),
+      };
+    });
+    this.cluster.setBudgets(budgets, this.defaultLimit);
   }
 
   setReservations(reservations: readonly Reservation[]): void {
@@ -236,13 +259,18 @@ export function dependenciesOf(job: Job): Dependency[] {
   return job.spec.dependencies.map((wish) => ({ jobId: wish.job, on: dependencyKinds[wish.on] }));
 }
 
-/** What of a queued job can change while it waits. */
+/** Value x seconds, whole: the last digits depend on the order of a sum, which a restart changes. */
+function weightOf({ gpus, memory, processors }: ValueParts): number {
+  return Math.round((gpus + memory + processors) / 1000);
+}
+
 /** Null where nothing is bounded, so that who has no quota costs no pass a look. */
 function quotaOf({ tasks, gpus, cpuMillicores, memoryBytes }: QuotaView): Quota | null {
   const quota = { tasks, cpuMillicores, memoryBytes, gpuCount: gpus };
   return Object.values(quota).every((bound) => bound === null) ? null : quota;
 }
 
+/** What of a queued job can change while it waits. */
 function sameJob(left: QueuedJob, right: QueuedJob): boolean {
   return (
     left.band === right.band &&

@@ -105,7 +105,7 @@ export interface UserBudget {
   /** 0 is no limit. */
   readonly limit: number;
   readonly quota: Quota | null;
-  /** Cumulative, decayed use that replaces spend in the order of users; null where that is off. */
+  /** Use over time, faded, which takes the place of spend in the order of users; null where that is off. */
   readonly cumulative: number | null;
 }
 

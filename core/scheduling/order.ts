@@ -86,6 +86,7 @@ function compareCursors(left: Cursor, right: Cursor): number {
   return bandRank(a.band) - bandRank(b.band) || compareAge(a, b);
 }
 
+/** Spend decides who is demoted; who goes first is decided by use over time where that is on (never under the original's rules). */
 function weightOf(user: UserEntry): number {
   return user.budget.cumulative ?? user.spend;
 }

@@ -274,6 +274,21 @@ describe('gates', () => {
     expect(world.round().placed).toEqual([]);
   });
 
+  test('use over time goes before spend in the order of users, where it fades; never under the original’s rules', () => {
+    const placesUnder = (policy: 'ours' | 'original') => {
+      const world = new TestCluster([worker('w1', { cpuMillicores: 2000 })], policy);
+      world.run('/bob/runs', 'w1');
+      const row = { limit: 0, quota: null };
+      const use = (user: string, cumulative: number) => ({ user, ...row, cumulative });
+      world.cluster.setBudgets([use('ann', 900), use('bob', 20)], 0);
+      world.submit('/ann/a');
+      world.submit('/bob/a');
+      return placesOf(world.decide());
+    };
+    expect(placesUnder('ours')).toEqual(['/bob/a/0 w1']);
+    expect(placesUnder('original')).toEqual(['/ann/a/0 w1']);
+  });
+
   test('the owner’s own order goes before age', () => {
     const world = new TestCluster([worker('w1', { cpuMillicores: 1000 })]);
     world.submit('/ann/old');

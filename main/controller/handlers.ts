@@ -27,8 +27,9 @@ export interface HandlerParts {
   readonly machines: () => readonly MachineView[];
   readonly machineService: MachineService;
   readonly overview: () => Promise<Overview>;
-  /** Of everybody with one or with something active, and of these users. */
+  /** Of everybody with one or with any use, and of these users. */
   readonly budgets: (users: readonly string[]) => BudgetView[];
+  readonly halfLifeMs: () => number | null;
   readonly queue: () => QueueView;
   /** Begins the orderly end of the host. */
   readonly stop: (reason: string) => void;
@@ -178,12 +179,17 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'budget.list': (_params, identity) => ({
       me: identity.user,
       mayManage: identity.mayManage === true,
+      halfLifeMs: parts.halfLifeMs(),
       budgets: parts.budgets([identity.user]),
     }),
     'budget.get': (params) => budgetOf(params.user),
     async 'budget.set'(params, identity) {
       await controller.setBudget(params.user, params.change, identity, params.requestId);
       return budgetOf(params.user);
+    },
+    async 'budget.halfLife'({ requestId, halfLifeMs }, identity) {
+      await controller.enqueue({ kind: 'half-life', requestId, identity, halfLifeMs });
+      return { halfLifeMs: parts.halfLifeMs() };
     },
     async 'audit.list'(params) {
       return {

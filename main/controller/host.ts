@@ -13,6 +13,7 @@ import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type { HostFrame } from '../../core/contract/protocol.js';
 import type { HostStatus, Overview } from '../../core/contract/views.js';
 import { budgetViews } from '../../core/model/budgets.js';
+import { fadingOf } from '../../core/model/use.js';
 import type { Backend } from '../backends/backend.js';
 import { defaultClaimsFolder } from '../backends/workstation/claims/claims-folder.js';
 import { createSshFleet } from '../backends/workstation/ssh-fleet.js';
@@ -211,7 +212,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
     });
 
     const budgets = (users: readonly string[]) =>
-      budgetViews(controller.memory, defaultLimitOf(backend.observe()), users);
+      budgetViews(controller.memory, defaultLimitOf(backend.observe()), users, Date.now());
+    const halfLifeMs = () => fadingOf(controller.memory)?.halfLifeMs ?? null;
 
     const queue = () => queueView(controller.memory, controller.placement, Date.now());
 
@@ -221,7 +223,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
         summary: (jobId) => controller.views.summaryOf(jobId),
         status,
         overview,
-        budgets: () => budgets([user]),
+        budgets: () => ({ halfLifeMs: halfLifeMs(), budgets: budgets([user]) }),
         queue,
         job: async (jobId) => {
           const live = controller.views.job(jobId);
@@ -275,6 +277,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       machineService,
       overview,
       budgets,
+      halfLifeMs,
       queue,
       // The answer leaves before the host goes.
       stop: (reason) => setImmediate(() => void stop(reason)),

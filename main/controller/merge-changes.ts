@@ -6,6 +6,7 @@ export const noChanges: ChangeSet = {
   tasks: [],
   attempts: [],
   budgets: [],
+  uses: [],
   machines: [],
   audit: [],
   inbox: [],
@@ -19,6 +20,7 @@ export function mergeChanges(first: ChangeSet, second: ChangeSet): ChangeSet {
     tasks: lastOf(first.tasks, second.tasks, (task) => task.id),
     attempts: lastOf(first.attempts, second.attempts, (attempt) => attempt.uid),
     budgets: lastOf(first.budgets, second.budgets, (budget) => budget.user),
+    uses: lastOf(first.uses, second.uses, (use) => use.user),
     machines: lastOf(first.machines, second.machines, (machine) => machine.id),
     audit: [...first.audit, ...second.audit],
     inbox: [...first.inbox, ...second.inbox],
@@ -46,6 +48,7 @@ export function isEmpty(changes: ChangeSet): boolean {
     changes.tasks.length === 0 &&
     changes.attempts.length === 0 &&
     changes.budgets.length === 0 &&
+    changes.uses.length === 0 &&
     changes.machines.length === 0 &&
     changes.audit.length === 0 &&
     changes.inbox.length === 0 &&

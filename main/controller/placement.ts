@@ -86,6 +86,7 @@ export class Placement {
 
   /** Over the state as it is; the state takes the changes over by itself. */
   place(input: PlacementInput): { readonly changes: ChangeSet; readonly more: boolean } {
+    this.feed.weigh(input.nowMs);
     const decision = this.scheduler.decide(input.nowMs, this.rules);
     if (decision !== this.decision)
       input.record?.({ input: inputOf(this.scheduler.cluster, input.nowMs, this.rules), decision });

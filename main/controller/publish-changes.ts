@@ -1,6 +1,7 @@
 /** Tells those who look what a commit changed. */
 import type { InboxItem } from '../../core/contract/views.js';
 import type { ChangeSet } from '../../core/model/entities.js';
+import { metaKeys } from '../../core/model/view.js';
 import type { Backend } from '../backends/backend.js';
 import type { LiveViews } from './live-views.js';
 import { publishLogEnd } from './log-end.js';
@@ -19,7 +20,11 @@ export interface Publication {
 
 export function publishChanges(publisher: Publisher, publication: Publication): void {
   const { changes, inboxIds, views, backend, logger } = publication;
-  if (changes.attempts.length + changes.budgets.length > 0) publisher.budgetsChanged();
+  if (
+    changes.attempts.length + changes.budgets.length + changes.uses.length > 0 ||
+    changes.meta[metaKeys.halfLife] !== undefined
+  )
+    publisher.budgetsChanged();
   if (changes.machines.length > 0) publisher.machinesChanged();
   if ((['jobs', 'job', 'overview', 'queue'] as const).some((topic) => publisher.hasSubscribers(topic))) {
     const changed = views.changed(changes, (jobId) => publisher.wants('job', jobId));

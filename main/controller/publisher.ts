@@ -3,7 +3,6 @@
  * between them the last value of an entity wins. A client that falls too far behind gets a new snapshot instead.
  */
 import type { TopicDelta, TopicFilter, TopicName, TopicSnapshot } from '../../core/contract/api.js';
-import type { BudgetView } from '../../core/contract/budgets.js';
 import type { Refusal } from '../../core/contract/errors.js';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import { clearPending, keyOf, type Send, type Subscription } from './subscription.js';
@@ -42,7 +41,7 @@ export interface TopicSources {
   job(jobId: string): Promise<TopicSnapshot<'job'>>;
   log(attemptUid: string): Promise<TopicSnapshot<'log'>>;
   overview(): Promise<Overview>;
-  budgets(): readonly BudgetView[];
+  budgets(): TopicSnapshot<'budgets'>;
   queue(): TopicSnapshot<'queue'>;
   unread(): Promise<number>;
   status(): HostStatus;
@@ -267,7 +266,7 @@ export class Publisher {
       case 'overview':
         return await this.sources.overview();
       case 'budgets':
-        return { budgets: [...this.sources.budgets()] } satisfies TopicSnapshot<'budgets'>;
+        return this.sources.budgets();
       case 'queue':
         return this.sources.queue();
       case 'inbox':

@@ -26,6 +26,7 @@ import {
   submit,
   type Elapsed,
 } from '../../core/model/transitions.js';
+import { keepEpochNear, setHalfLife } from '../../core/model/use.js';
 import type { AttemptObservation } from '../backends/backend.js';
 import type { Identity } from './session.js';
 
@@ -44,6 +45,12 @@ export type Command =
       readonly identity: Identity;
       readonly user: string;
       readonly change: BudgetChange;
+    }
+  | {
+      readonly kind: 'half-life';
+      readonly requestId: string;
+      readonly identity: Identity;
+      readonly halfLifeMs: number | null;
     }
   | {
       readonly kind: 'change';
@@ -133,6 +140,7 @@ export function decideBatch(
   readonly dropped: readonly DroppedReport[];
 } {
   const draft = new Draft(state);
+  keepEpochNear(draft, input.nowMs);
   const outcomes = observeAll(draft, input.observations, input.nowMs);
   const dropped = input.observations.flatMap(({ uid, state: reported }, index): DroppedReport[] => {
     const outcome = outcomes[index];
@@ -177,6 +185,8 @@ function answerTo(draft: Draft, command: Command, input: CommandInput): Result<u
       const mayManage = identity.mayManage === true;
       return setBudget(draft, { user, change, actor: identity.user, mayManage, nowMs });
     }
+    case 'half-life':
+      return setHalfLife(draft, { halfLifeMs: command.halfLifeMs, ...administrator(command, nowMs) });
     case 'change': {
       const { jobIds, change, identity } = command;
       const asked = {

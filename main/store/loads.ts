@@ -10,11 +10,13 @@ import {
   jobOf,
   machineOf,
   taskOf,
+  useOf,
   type AttemptRow,
   type BudgetRow,
   type JobRow,
   type MachineRow,
   type TaskRow,
+  type UseRow,
 } from './rows.js';
 import type { LiveState, Receipt, TreeState } from './types.js';
 
@@ -80,6 +82,7 @@ export function createLoader(connection: Connection): Loader {
     'SELECT request_id, at_ms, answer FROM receipts WHERE request_id = ?',
   );
   const budgets = connection.prepare<BudgetRow>('load budgets', 'SELECT * FROM user_budgets');
+  const uses = connection.prepare<UseRow>('load uses', 'SELECT * FROM user_uses ORDER BY user_id');
   const machines = connection.prepare<MachineRow>('load machines', 'SELECT * FROM machines ORDER BY id');
   const meta = connection.prepare<{ key: string; value: number }>('load meta', 'SELECT key, value FROM meta');
   const job = connection.prepare<{ state: number; root_id: string }>(
@@ -113,6 +116,7 @@ export function createLoader(connection: Connection): Loader {
       connection.read('Loading the live jobs', () => ({
         ...treeState(liveTrees),
         budgets: budgets.all().map(budgetOf),
+        uses: uses.all().map(useOf),
         machines: machines.all().map((row) => ({ id: row.id, machine: machineOf(row) })),
         receipts: receipts.all(nowMs - receiptAgeMs).map(receiptOf),
         meta: Object.fromEntries(meta.all().map((row) => [row.key, row.value])),

@@ -4,7 +4,7 @@ import { laterSpecFields, type JobSpec } from '../../core/contract/job-request.j
 import { noQuota, quotaSchema } from '../../core/contract/budgets.js';
 import { chargedIdentity } from '../../core/budget/spend.js';
 import type { LaneItem } from '../../core/contract/queue.js';
-import type { Attempt, Job, Machine, Task, UserBudget } from '../../core/model/entities.js';
+import type { Attempt, Job, Machine, Task, UserBudget, UserUse } from '../../core/model/entities.js';
 import type { SummaryHead } from '../../core/model/summary.js';
 import {
   allowedBandsOf,
@@ -232,6 +232,24 @@ export function budgetOf(row: BudgetRow): UserBudget {
     allow: row.allowed_bands === null ? [] : allowedBandsOf(row.allowed_bands),
     quota: row.quota === null ? noQuota : quotaSchema.parse(JSON.parse(row.quota)),
     updatedAtMs: row.updated_at_ms,
+  };
+}
+
+export interface UseRow {
+  readonly user_id: string;
+  readonly gpus: number;
+  readonly memory: number;
+  readonly processors: number;
+  readonly faded_gpus: number;
+  readonly faded_memory: number;
+  readonly faded_processors: number;
+}
+
+export function useOf(row: UseRow): UserUse {
+  return {
+    user: row.user_id,
+    used: { gpus: row.gpus, memory: row.memory, processors: row.processors },
+    faded: { gpus: row.faded_gpus, memory: row.faded_memory, processors: row.faded_processors },
   };
 }
 

@@ -13,7 +13,7 @@ import type {
   JobSummary,
   TaskView,
 } from '../../core/contract/views.js';
-import type { Attempt, ChangeSet, Job, Task, UserBudget } from '../../core/model/entities.js';
+import type { Attempt, ChangeSet, Job, Task, UserBudget, UserUse } from '../../core/model/entities.js';
 
 /** Where the store tells of slow statements, migrations and backups. */
 export interface StoreLog {
@@ -47,6 +47,7 @@ export interface TreeState {
 export interface LiveState extends TreeState {
   /** Every row there is. */
   readonly budgets: readonly UserBudget[];
+  readonly uses: readonly UserUse[];
   readonly machines: ChangeSet['machines'];
   /** Of the last hour. */
   readonly receipts: readonly Receipt[];

@@ -69,6 +69,13 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
      ON CONFLICT(user_id) DO UPDATE SET budget_limit = excluded.budget_limit, max_band = excluded.max_band,
        allowed_bands = excluded.allowed_bands, quota = excluded.quota, updated_at_ms = excluded.updated_at_ms`,
   );
+  const useSet = connection.prepare(
+    'set use',
+    `INSERT INTO user_uses(user_id, gpus, memory, processors, faded_gpus, faded_memory, faded_processors)
+     VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT(user_id) DO UPDATE SET gpus = excluded.gpus, memory = excluded.memory, processors = excluded.processors,
+       faded_gpus = excluded.faded_gpus, faded_memory = excluded.faded_memory, faded_processors = excluded.faded_processors`,
+  );
   const machineSet = connection.prepare(
     'set machine',
     `INSERT INTO machines(id, address, identity, scheduling, drain_deadline_ms, attributes, taints, wake_address, added_at_ms, added_by)
@@ -240,6 +247,10 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
         const bounds = Object.values(quota).every((bound) => bound === null) ? null : JSON.stringify(quota);
         budgetSet.run(user, stored, bandNumber(maxBand), rights, bounds, updatedAtMs);
       }
+      for (const { user, used, faded } of changes.uses) {
+        const parts = [used, faded].flatMap(({ gpus, memory, processors }) => [gpus, memory, processors]);
+        useSet.run(user, ...parts);
+      }
       for (const { id, machine } of changes.machines) {
         if (machine === null) machineDelete.run(id);
         else writeMachine(machine);
@@ -276,6 +287,7 @@ function isEmpty(changes: ChangeSet): boolean {
     changes.tasks,
     changes.attempts,
     changes.budgets,
+    changes.uses,
     changes.machines,
     changes.audit,
     changes.inbox,

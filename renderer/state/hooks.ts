@@ -14,6 +14,8 @@ export interface CallOptions {
   readonly enabled?: boolean;
   readonly staleTimeMs?: number;
   readonly keepPrevious?: boolean;
+  /** Asked again so often while it is shown. */
+  readonly refreshMs?: number;
 }
 
 /** A read of the contract, cached by method and parameters. `error` is always a RefusalError. */
@@ -28,6 +30,7 @@ export function useCall<M extends MethodName>(
     queryFn: () => host.call(method, params),
     enabled: options.enabled ?? true,
     ...(options.staleTimeMs === undefined ? {} : { staleTime: options.staleTimeMs }),
+    ...(options.refreshMs === undefined ? {} : { refetchInterval: options.refreshMs }),
     ...(options.keepPrevious === true ? { placeholderData: keepPreviousData } : {}),
   });
 }

@@ -10,13 +10,18 @@ export type BudgetsState =
       readonly kind: 'live';
       readonly me: string;
       readonly mayManage: boolean;
+      /** How past use fades; null: it does not count. */
+      readonly halfLifeMs: number | null;
       readonly rows: readonly BudgetView[];
       readonly mine: BudgetView | null;
     };
 
+/** What is held adds to use over time without any event: it is asked for again this often. */
+const refreshMs = 60_000;
+
 /** Who asks is answered once; the rows come live, without the caller when neither set nor active. */
 export function useBudgets(): BudgetsState {
-  const asked = useCall('budget.list', {}, { staleTimeMs: 60_000 });
+  const asked = useCall('budget.list', {}, { staleTimeMs: refreshMs, refreshMs });
   const topic = useTopic('budgets', {});
   if (asked.error !== null && asked.data === undefined) {
     return { kind: 'failed', refusal: asked.error.refusal, retry: () => void asked.refetch() };
@@ -27,10 +32,15 @@ export function useBudgets(): BudgetsState {
   if (asked.data === undefined || topic.kind === 'loading') return { kind: 'loading' };
   const { me, mayManage } = asked.data;
   const isMe = (row: BudgetView) => row.user === me;
-  const rows = topic.value.budgets;
+  // Each is whole; the later one counts.
+  const { budgets: rows, halfLifeMs } = madeAt(asked.data) > madeAt(topic.value) ? asked.data : topic.value;
   const mine = rows.find(isMe) ?? asked.data.budgets.find(isMe) ?? null;
   const all = mine === null || rows.some(isMe) ? rows : [...rows, mine];
-  return { kind: 'live', me, mayManage, rows: all, mine };
+  return { kind: 'live', me, mayManage, halfLifeMs, rows: all, mine };
+}
+
+function madeAt({ budgets }: { readonly budgets: readonly BudgetView[] }): number {
+  return budgets[0]?.atMs ?? 0;
 }
 
 /** Share of the limit from which little is left. */

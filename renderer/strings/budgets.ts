@@ -1,5 +1,6 @@
 /** Strings of the Budgets page, and of what is shown of one's own budget elsewhere. */
-import type { BudgetLimitView, SpendView, UpperBand } from '../../core/contract/budgets.js';
+import type { BudgetLimitView, GpuHoursView, SpendView, UpperBand } from '../../core/contract/budgets.js';
+import { halfLifeToText } from '../../core/contract/budgets.js';
 import type { Band } from '../../core/contract/states.js';
 import { formatCount } from './common.js';
 
@@ -12,6 +13,23 @@ export const bandWords: Readonly<Record<Band, string>> = {
 
 export const limitWord = (limit: BudgetLimitView): string =>
   limit === 'unlimited' ? 'No limit' : formatCount(limit);
+
+/** `7 days`, `36 hours`: as it was set. */
+export function halfLifeWords(ms: number): string {
+  const hours = ms / 3_600_000;
+  if (!Number.isInteger(hours)) return halfLifeToText(ms);
+  const [count, unit] = hours % 24 === 0 ? [hours / 24, 'day'] : [hours, 'hour'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+const fewHours = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1, minimumFractionDigits: 1 });
+const manyHours = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+
+/** GPU-hours: to a tenth while they are few; what is less than that is not nothing. */
+export function formatHours(hours: number): string {
+  if (hours > 0 && hours < 0.05) return '< 0.1';
+  return hours === 0 ? '0' : (hours < 100 ? fewHours : manyHours).format(hours);
+}
 
 const used = (spend: number, limit: BudgetLimitView): string =>
   limit === 'unlimited'
@@ -29,12 +47,16 @@ export const budgets = {
   // Own budget
   mine: 'Your budget',
   mineOf: (spend: number, limit: BudgetLimitView): string => `you: ${used(spend, limit)}`,
-  mineHint: 'What your running work uses of your budget. Show all budgets.',
   used,
   usedLabel: (user: string): string => `Used by ${user}`,
   parts: (spend: SpendView): string =>
     `GPUs ${formatCount(spend.gpus)}, memory ${formatCount(spend.memory)}, processors ${formatCount(spend.processors)}`,
   nothingUsed: 'Nothing is used now.',
+  inAll: (used: GpuHoursView): string => `${formatHours(used.total)} GPU-hours in all.`,
+  mineTitle: (used: GpuHoursView, faded: GpuHoursView | null): string =>
+    `What your running work uses of your budget. ${formatHours(used.total)} GPU-hours in all${
+      faded === null ? '' : `, of which ${formatHours(faded.total)} still count`
+    }. Show all budgets.`,
   near: (left: number): string => `${formatCount(left)} left.`,
   over: (by: number): string => `${formatCount(by)} over the limit.`,
   // Table
@@ -42,6 +64,15 @@ export const budgets = {
   user: 'User',
   limit: 'Limit',
   usedNow: 'Used now',
+  hours: 'GPU-hours',
+  hoursHint:
+    'What was held over time: hours of a GPU, or of what is worth as much in memory or processors. Batch work counts nothing.',
+  faded: 'Faded',
+  fadedHint: (halfLife: string): string =>
+    `GPU-hours, those of ${halfLife} ago counting half. Who has least goes first within a band.`,
+  showParts: (user: string): string => `What ${user} uses, by part`,
+  part: 'Part',
+  partWords: { gpus: 'GPUs', memory: 'Memory', processors: 'Processors', total: 'Together' },
   maxBand: 'Best band',
   rights: 'Rights',
   you: 'you',
@@ -76,6 +107,20 @@ export const budgets = {
     `May ask for ${bandWords[band]}, which goes before ${band === 'SYSTEM' ? 'everything else' : 'all interactive and batch work'} and is never demoted.`,
   taken: (band: UpperBand): string => `May no longer ask for ${bandWords[band]}. What was submitted stays.`,
   refused: (message: string): string => `Not changed. ${message}`,
+  // Past use
+  pastUse: 'Past use',
+  pastUseOff: 'Does not count',
+  pastUseOn: (halfLife: string): string => `Counts half after ${halfLife}`,
+  pastUseNow: (halfLife: string | null): string =>
+    halfLife === null
+      ? 'Within a band, whoever uses least now goes first.'
+      : `Within a band, whoever used least goes first; what was used ${halfLife} ago counts half.`,
+  pastUseTitle: 'Change how past use counts?',
+  pastUseOffBody:
+    'Users are ordered by what they use now. What was used stays on record; turned on again, all of it counts at first.',
+  pastUseOnBody: (halfLife: string): string =>
+    `Within a band, whoever used least goes first. What was used so far counts as it does now and fades from there: half of it is left after ${halfLife}. Limits and demotion follow what is used now, as before.`,
+  pastUseAction: 'Change',
   // New job
   bandNeedsRight: (band: string): string => `${band} (needs a right you do not have)`,
   bandAboveBest: (band: string): string => `${band} (above your best band)`,

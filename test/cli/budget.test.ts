@@ -18,6 +18,9 @@ const ann: BudgetView = {
   quota: noQuota,
   spend: { gpus: 1000, memory: 24, processors: 40, total: 1064 },
   overLimit: false,
+  used: { gpus: 24, memory: 0.192, processors: 0.12, total: 24.312 },
+  faded: null,
+  atMs: 1_700_000_000_000,
   updatedAtMs: null,
 };
 const bob: BudgetView = {
@@ -50,17 +53,38 @@ afterEach(async () => {
 });
 
 describe('budget list', () => {
-  const list: Answers = { 'budget.list': () => ({ me: 'ann', mayManage: true, budgets: [ann, bob, eve] }) };
+  const list: Answers = {
+    'budget.list': () => ({ me: 'ann', mayManage: true, halfLifeMs: null, budgets: [ann, bob, eve] }),
+  };
 
   it('shows people a line a user', async () => {
     const { code, out } = await run(['budget', 'list'], list);
     expect(code).toBe(0);
     expect(out).toBe(
       [
-        'USER           LIMIT        SPENT  OF WHICH GPU  MAX BAND     RIGHTS              QUOTA',
-        'ann   4500 (default)         1064          1000  interactive  -                   -',
-        'bob             1000  1064 (over)          1000  batch        system, production  gpus=4,tasks=10',
-        'eve        unlimited         1064          1000  interactive  -                   -',
+        'USER           LIMIT        SPENT  OF WHICH GPU  GPU-HOURS  MAX BAND     RIGHTS              QUOTA',
+        'ann   4500 (default)         1064          1000      24.31  interactive  -                   -',
+        'bob             1000  1064 (over)          1000      24.31  batch        system, production  gpus=4,tasks=10',
+        'eve        unlimited         1064          1000      24.31  interactive  -                   -',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('shows what is left of past use where it fades, and how fast', async () => {
+    const { out } = await run(['budget', 'list'], {
+      'budget.list': () => ({
+        me: 'ann',
+        mayManage: true,
+        halfLifeMs: 7 * 86_400_000,
+        budgets: [{ ...ann, faded: { gpus: 1234, memory: 0, processors: 0.5, total: 1234.5 } }],
+      }),
+    });
+    expect(out).toBe(
+      [
+        'USER           LIMIT  SPENT  OF WHICH GPU  GPU-HOURS  FADED  MAX BAND     RIGHTS  QUOTA',
+        'ann   4500 (default)   1064          1000      24.31   1235  interactive  -       -',
+        'Half-life of past use: 7d. Users are ordered by their faded GPU-hours.',
         '',
       ].join('\n'),
     );
@@ -82,6 +106,51 @@ describe('budget get', () => {
     expect(code).toBe(0);
     expect(JSON.parse(out)).toEqual(bob);
     expect(host.calls.at(-1)).toEqual({ method: 'budget.get', params: { user: 'bob' } });
+  });
+
+  it('shows people what is used by what it is used for', async () => {
+    const faded = { gpus: 12, memory: 0.096, processors: 0.06, total: 12.156 };
+    const { out } = await run(['budget', 'get', 'ann'], { 'budget.get': () => ({ ...ann, faded }) });
+    expect(out.split('\n').slice(2)).toEqual([
+      '',
+      'PART         NOW  GPU-HOURS  FADED',
+      'gpus        1000      24.00  12.00',
+      'memory        24       0.19   0.10',
+      'processors    40       0.12   0.06',
+      'total       1064      24.31  12.16',
+      '',
+    ]);
+  });
+});
+
+describe('budget set --half-life', () => {
+  const set: Answers = { 'budget.halfLife': ({ halfLifeMs }) => ({ halfLifeMs }) };
+  const asked = () => host.calls.find((call) => call.method === 'budget.halfLife')?.params;
+
+  it.each([
+    ['7d', 7 * 86_400_000, '7d'],
+    ['36h', 36 * 3_600_000, '36h'],
+    ['OFF', null, 'off'],
+  ])('%s holds for all users', async (text, halfLifeMs, shown) => {
+    const { code, out } = await run(['budget', 'set', '--half-life', text], set);
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(`^Half-life of past use: ${shown}\\. Users are ordered by `));
+    expect(asked()).toMatchObject({ halfLifeMs });
+  });
+
+  it.each([
+    [
+      ['--half-life', '5m'],
+      '--half-life: 5m is not valid; expected a duration from 1h to 3650d such as 7d, or off',
+    ],
+    [['--half-life', 'never'], '--half-life: never is not valid; expected a duration from 1h'],
+    [['bob', '--half-life', '7d'], '--half-life: for bob is not valid; expected neither a user'],
+    [['--half-life', '7d', '--limit', '5'], '--half-life: with other options is not valid; expected neither'],
+    [['--limit', '5'], 'USER: none is not valid; expected the name of a user, or --half-life'],
+  ])('%j is refused before anything is sent', async (words, message) => {
+    const refused = await run(['budget', 'set', ...words], set).catch((error: unknown) => error);
+    expect((refused as RefusalError).refusal.message).toContain(message);
+    expect(asked()).toBeUndefined();
   });
 });
 

@@ -1,5 +1,5 @@
 /** Budgets of a made-up lab, changed as the controller changes them. */
-import type { ParsedParams } from '../../core/contract/api.js';
+import type { ParsedParams, TopicSnapshot } from '../../core/contract/api.js';
 import { noQuota, type BudgetView, type SpendView } from '../../core/contract/budgets.js';
 import { RefusalError, refusal, type FieldError } from '../../core/contract/errors.js';
 import { bandRank, type RequestedBand } from '../../core/contract/states.js';
@@ -8,6 +8,7 @@ import { fakeUser } from './fake-data.js';
 
 export interface FakeBudgets {
   mayManage: boolean;
+  halfLifeMs: number | null;
   rows: BudgetView[];
 }
 
@@ -28,6 +29,9 @@ export function fakeBudget(user: string, part: Partial<BudgetView> = {}): Budget
     quota: noQuota,
     spend: spendOf(0, 0, 0),
     overLimit: false,
+    used: spendOf(0, 0, 0),
+    faded: null,
+    atMs: 1_790_000_000_000,
     updatedAtMs: null,
     ...part,
   });
@@ -41,12 +45,30 @@ export function fakeBudgets(): FakeBudgets {
   const set = { isSet: true, limitIsDefault: false, updatedAtMs: 1_790_000_000_000 };
   return {
     mayManage: true,
+    halfLifeMs: null,
     rows: [
-      fakeBudget(fakeUser, { spend: spendOf(2000, 104, 60) }),
+      fakeBudget(fakeUser, { spend: spendOf(2000, 104, 60), used: spendOf(1204, 3.25, 1.5) }),
       fakeBudget('bert', { ...set, limit: 1000, maxBand: 'BATCH', spend: spendOf(1000, 210, 20) }),
       fakeBudget('clara', { ...set, limit: 'unlimited', allow: ['PRODUCTION'] }),
     ],
   };
+}
+
+export function fakeBudgetsTopic({ halfLifeMs, rows }: FakeBudgets): TopicSnapshot<'budgets'> {
+  return { halfLifeMs, budgets: rows };
+}
+
+/** A quarter of what was used is left, say. */
+export function setFakeHalfLife(budgets: FakeBudgets, halfLifeMs: number | null): void {
+  if (!budgets.mayManage)
+    throw new RefusalError(
+      refusal('PERMISSION_DENIED', `${fakeUser} may not set the half-life of past use.`),
+    );
+  budgets.halfLifeMs = halfLifeMs;
+  budgets.rows = budgets.rows.map((row) => {
+    const { gpus, memory, processors } = row.used;
+    return { ...row, faded: halfLifeMs === null ? null : spendOf(gpus / 4, memory / 4, processors / 4) };
+  });
 }
 
 export function fakeBudgetOf(budgets: FakeBudgets, user: string): BudgetView {

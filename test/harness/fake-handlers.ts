@@ -4,7 +4,13 @@ import { RefusalError, refusal } from '../../core/contract/errors.js';
 import { parseJobRequest } from '../../core/contract/job-request.js';
 import { bands, isTerminalJobState } from '../../core/contract/states.js';
 import type { JobSummary, Overview } from '../../core/contract/views.js';
-import { fakeBandError, fakeBudgetOf, setFakeBudget } from './fake-budgets.js';
+import {
+  fakeBandError,
+  fakeBudgetOf,
+  fakeBudgetsTopic,
+  setFakeBudget,
+  setFakeHalfLife,
+} from './fake-budgets.js';
 import { fakeCauses, fakeSpec, fakeSummary, fakeUser } from './fake-data.js';
 import { changeFakeJob, fakeQueue } from './fake-queue.js';
 import { fakeMachineHandlers } from './fake-machines.js';
@@ -171,12 +177,22 @@ export function runMethod(host: FakeHost, method: MethodName, input: unknown): u
         .slice(0, params.limit),
     }),
     'overview.get': () => overviewOf(host),
-    'budget.list': () => ({ me: fakeUser, mayManage: host.budgets.mayManage, budgets: host.budgets.rows }),
+    'budget.list': () => {
+      const { mayManage, halfLifeMs, rows } = host.budgets;
+      return { me: fakeUser, mayManage, halfLifeMs, budgets: rows };
+    },
+    'budget.halfLife': ({ halfLifeMs }) => {
+      setFakeHalfLife(host.budgets, halfLifeMs);
+      queueMicrotask(() => {
+        host.tell('budgets', () => fakeBudgetsTopic(host.budgets));
+      });
+      return { halfLifeMs };
+    },
     'budget.get': (params) => fakeBudgetOf(host.budgets, params.user),
     'budget.set': (params) => {
       const row = once(host, params.requestId, () => setFakeBudget(host.budgets, params));
       queueMicrotask(() => {
-        host.tell('budgets', () => ({ budgets: host.budgets.rows }));
+        host.tell('budgets', () => fakeBudgetsTopic(host.budgets));
       });
       return row;
     },

@@ -21,7 +21,7 @@ import type { JobSpec } from '../../core/contract/job-request.js';
 import { clientFrameSchema, type HostFrame } from '../../core/contract/protocol.js';
 import type { MachineView } from '../../core/contract/machines.js';
 import type { Counts, HostStatus, InboxItem, JobSummary, TaskView } from '../../core/contract/views.js';
-import { fakeBudgets } from './fake-budgets.js';
+import { fakeBudgets, fakeBudgetsTopic } from './fake-budgets.js';
 import { fakeChildren, fakeJobs, fakeMachine, fakeTasks, fakeUser } from './fake-data.js';
 import { fakeMachineState } from './fake-machines.js';
 import { fakeQueue, fakeQueueState } from './fake-queue.js';
@@ -362,7 +362,7 @@ export class FakeHost {
       case 'overview':
         return overviewOf(this);
       case 'budgets':
-        return { budgets: this.budgets.rows };
+        return fakeBudgetsTopic(this.budgets);
       case 'queue':
         return fakeQueue(this);
       case 'inbox':

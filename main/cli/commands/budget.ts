@@ -4,9 +4,12 @@ import type { Command } from 'commander';
 import type { Params } from '../../../core/contract/api.js';
 import {
   budgetChangeSchema,
+  halfLifeToText,
+  textToHalfLife,
   upperBandSchema,
   upperBands,
   type BudgetView,
+  type GpuHoursView,
   type UpperBand,
 } from '../../../core/contract/budgets.js';
 import { RefusalError, refusal } from '../../../core/contract/errors.js';
@@ -23,6 +26,7 @@ interface BudgetOptions {
   readonly allow?: readonly string[];
   readonly disallow?: readonly string[];
   readonly quota?: string;
+  readonly halfLife?: string;
 }
 
 type Act = (work: () => Promise<number>) => () => Promise<void>;
@@ -32,8 +36,12 @@ export function addBudgetCommands(parent: Command, context: Context, act: Act): 
   const budget = parent.command('budget').description('limits of users, and the bands they may ask for');
   const collect = (value: string, before: readonly string[] | undefined) => [...(before ?? []), value];
   budget
-    .command('set <USER>')
+    .command('set [USER]')
     .description('change what is named, leave the rest as it is; for the owner of the data folder')
+    .option(
+      '--half-life <DURATION>',
+      'for all users: past use counts half after it, and orders users; off: they are ordered by what they use now',
+    )
     .option('--limit <N>', 'value in use that is not to be passed; 0 or unlimited, or default')
     .option('--max-band <BAND>', 'best band that may be asked for: interactive or batch')
     .option('--allow <BANDS>', 'grant the right to production or system, with commas or repeated', collect)
@@ -42,7 +50,9 @@ export function addBudgetCommands(parent: Command, context: Context, act: Act): 
       '--quota <BOUNDS>',
       'most that may be active at once: gpus=4,cores=16,memory=64GB,tasks=10, or none',
     )
-    .action((user: string, options: BudgetOptions) => act(() => setCommand(context, user, options))());
+    .action((user: string | undefined, options: BudgetOptions) =>
+      act(() => setCommand(context, user, options))(),
+    );
   budget
     .command('get <USER>')
     .description('show what holds for a user')
@@ -54,7 +64,20 @@ export function addBudgetCommands(parent: Command, context: Context, act: Act): 
     .action(act(() => listCommand(context)));
 }
 
-async function setCommand(context: Context, user: string, options: BudgetOptions): Promise<number> {
+async function setCommand(
+  context: Context,
+  user: string | undefined,
+  { halfLife, ...options }: BudgetOptions,
+): Promise<number> {
+  if (halfLife !== undefined) {
+    if (user !== undefined || Object.keys(options).length > 0) {
+      const asked = user === undefined ? 'with other options' : `for ${user}`;
+      throw wrong('--half-life', asked, 'neither a user nor another option: it holds for the whole cluster');
+    }
+    return await setHalfLife(context, halfLife);
+  }
+  if (user === undefined)
+    throw wrong('USER', 'none', 'the name of a user, or --half-life, which holds for all of them');
   const change = changeOf(options);
   const requestId = randomUUID();
   const budget = await context.link.persist((connection) =>
@@ -68,6 +91,24 @@ async function setCommand(context: Context, user: string, options: BudgetOptions
   return await show(context, budget);
 }
 
+async function setHalfLife(context: Context, text: string): Promise<number> {
+  const read = textToHalfLife(text);
+  if (!read.ok) throw wrong('--half-life', text, read.refusal.fields[0]?.expected ?? 'a duration, or off');
+  const requestId = randomUUID();
+  const { halfLifeMs } = await context.link.persist((connection) =>
+    connection.call('budget.halfLife', { requestId, halfLifeMs: read.value }),
+  );
+  if (context.output.json) await context.output.value({ halfLifeMs });
+  else await context.output.text(halfLifeLine(halfLifeMs));
+  return exitCodes.ok;
+}
+
+function halfLifeLine(halfLifeMs: number | null): string {
+  return halfLifeMs === null
+    ? 'Half-life of past use: off. Users are ordered by what they use now.\n'
+    : `Half-life of past use: ${halfLifeToText(halfLifeMs)}. Users are ordered by their faded GPU-hours.\n`;
+}
+
 async function getCommand(context: Context, user: string): Promise<number> {
   return await show(
     context,
@@ -77,26 +118,51 @@ async function getCommand(context: Context, user: string): Promise<number> {
 
 async function listCommand(context: Context): Promise<number> {
   const { output } = context;
-  const { budgets } = await context.link.persist((connection) => connection.call('budget.list', {}));
+  const { budgets, halfLifeMs } = await context.link.persist((connection) =>
+    connection.call('budget.list', {}),
+  );
   if (output.json) await output.value(budgets);
-  else await output.text(budgetTable(budgets));
+  else await output.text(`${budgetTable(budgets)}${halfLifeMs === null ? '' : halfLifeLine(halfLifeMs)}`);
   return exitCodes.ok;
 }
 
 async function show(context: Context, budget: BudgetView): Promise<number> {
   const { output } = context;
   if (output.json) await output.value(budget);
-  else await output.text(budgetTable([budget]));
+  else await output.text(`${budgetTable([budget])}\n${partsTable(budget)}`);
   return exitCodes.ok;
 }
 
+/** What is used by what it is used for. */
+function partsTable({ spend, used, faded }: BudgetView): string {
+  const columns: { title: string; shown: GpuHoursView; show: (value: number) => string }[] = [
+    { title: 'NOW', shown: spend, show: String },
+    { title: 'GPU-HOURS', shown: used, show: hoursText },
+    ...(faded === null ? [] : [{ title: 'FADED', shown: faded, show: hoursText }]),
+  ];
+  return table(
+    [{ title: 'PART' }, ...columns.map(({ title }) => ({ title, align: 'right' as const }))],
+    (['gpus', 'memory', 'processors', 'total'] as const).map((part) => [
+      part,
+      ...columns.map(({ shown, show }) => show(shown[part])),
+    ]),
+  );
+}
+
+function hoursText(hours: number): string {
+  return hours.toFixed(hours < 100 ? 2 : 0);
+}
+
 function budgetTable(budgets: readonly BudgetView[]): string {
+  const fades = budgets.some(({ faded }) => faded !== null);
   return table(
     [
       { title: 'USER' },
       { title: 'LIMIT', align: 'right' },
       { title: 'SPENT', align: 'right' },
       { title: 'OF WHICH GPU', align: 'right' },
+      { title: 'GPU-HOURS', align: 'right' },
+      ...(fades ? [{ title: 'FADED', align: 'right' as const }] : []),
       { title: 'MAX BAND' },
       { title: 'RIGHTS' },
       { title: 'QUOTA' },
@@ -106,6 +172,8 @@ function budgetTable(budgets: readonly BudgetView[]): string {
       `${budget.limit}${budget.limitIsDefault ? ' (default)' : ''}`,
       `${budget.spend.total}${budget.overLimit ? ' (over)' : ''}`,
       String(budget.spend.gpus),
+      hoursText(budget.used.total),
+      ...(fades ? [budget.faded === null ? '-' : hoursText(budget.faded.total)] : []),
       budget.maxBand.toLowerCase(),
       budget.allow.length === 0 ? '-' : budget.allow.join(', ').toLowerCase(),
       quotaToText(budget.quota) || '-',

@@ -6,6 +6,7 @@ import { scheduling } from './004-scheduling.js';
 import { machines } from './005-machines.js';
 import { userQuotas } from './006-user-quotas.js';
 import { attemptUsage } from './007-attempt-usage.js';
+import { userUses } from './008-user-uses.js';
 import type { Migration } from './migration.js';
 
 export const migrations: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   machines,
   userQuotas,
   attemptUsage,
+  userUses,
 ];

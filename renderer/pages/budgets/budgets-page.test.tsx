@@ -3,7 +3,7 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { refusal } from '../../../core/contract/errors.js';
 import { findViolations } from '../../../test/harness/axe.js';
-import { fakeBudget } from '../../../test/harness/fake-budgets.js';
+import { fakeBudget, fakeBudgetsTopic, setFakeHalfLife } from '../../../test/harness/fake-budgets.js';
 import { FakeHost } from '../../../test/harness/fake-host.js';
 import { renderInWindow } from '../../../test/harness/render-window.js';
 import { BudgetsPage } from './budgets-page.js';
@@ -36,13 +36,20 @@ describe('Budgets page', () => {
     expect(textsOf(await rowOf('anna'))).toEqual([
       '4,500 default',
       '2,164',
+      '1,209',
       'Interactive',
       '–No right to the upper bands, Production and System.',
       '–Nothing bounds what may be active at once.',
       '',
     ]);
-    expect(textsOf(await rowOf('bert')).slice(0, 3)).toEqual(['1,000', '1,230', 'Batch']);
-    expect(textsOf(await rowOf('clara')).slice(0, 4)).toEqual(['No limit', '0', 'Interactive', 'Production']);
+    expect(textsOf(await rowOf('bert')).slice(0, 3)).toEqual(['1,000', '1,230', '0']);
+    expect(textsOf(await rowOf('clara')).slice(0, 5)).toEqual([
+      'No limit',
+      '0',
+      '0',
+      'Interactive',
+      'Production',
+    ]);
     const meter = within(await rowOf('anna')).getByRole('meter', { name: 'Used by anna' });
     expect(meter.getAttribute('aria-valuetext')).toBe('2,164 of 4,500');
     expect(await findViolations(view.container)).toEqual([]);
@@ -56,12 +63,70 @@ describe('Budgets page', () => {
     expect(within(own).queryByRole('status')).toBeNull();
     const tell = (total: number) => {
       host.budgets.rows = [fakeBudget('anna', { spend: { gpus: total, memory: 0, processors: 0, total } })];
-      host.tell('budgets', () => ({ budgets: host.budgets.rows }));
+      host.tell('budgets', () => fakeBudgetsTopic(host.budgets));
     };
     tell(4000);
     expect((await within(own).findByRole('status')).textContent).toMatch(/^500 left\./);
     tell(5000);
     await within(own).findByText(/^500 over the limit\./);
+  });
+
+  it('shows what a user uses by part, now and over time', async () => {
+    const { host, view } = renderInWindow(<BudgetsPage />);
+    const row = await rowOf('anna');
+    const own = screen.getByRole('region', { name: 'Your budget' });
+    expect(own.textContent).toContain('processors 60 1,209 GPU-hours in all.');
+    const button = within(row).getByRole('button', { name: 'What anna uses, by part' });
+    fireEvent.click(button);
+    expect(button.getAttribute('aria-expanded')).toBe('true');
+    const linesOf = () =>
+      within(screen.getByRole('table', { name: 'What anna uses, by part' }))
+        .getAllByRole('row')
+        .map((line) => line.textContent);
+    expect(linesOf()).toEqual([
+      'PartUsed nowGPU-hours',
+      'GPUs2,0001,204',
+      'Memory1043.3',
+      'Processors601.5',
+      'Together2,1641,209',
+    ]);
+    expect(await findViolations(view.container)).toEqual([]);
+    setFakeHalfLife(host.budgets, 7 * 86_400_000);
+    host.tell('budgets', () => fakeBudgetsTopic(host.budgets));
+    await waitFor(() => {
+      expect(linesOf()[1]).toBe('GPUs2,0001,204301');
+    });
+    fireEvent.click(button);
+    expect(screen.queryByRole('table', { name: 'What anna uses, by part' })).toBeNull();
+  });
+
+  it('has what still counts of past use in a column of its own once it fades, after one question', async () => {
+    const { host, view } = renderInWindow(<BudgetsPage />);
+    await screen.findByText('Within a band, whoever uses least now goes first.');
+    expect(screen.queryByRole('columnheader', { name: 'Faded' })).toBeNull();
+    fireEvent.click(screen.getByRole('combobox', { name: 'Past use' }));
+    fireEvent.click(await screen.findByRole('option', { name: 'Counts half after 7 days', hidden: true }));
+    const dialog = await screen.findByRole('dialog', { name: 'Change how past use counts?' });
+    expect(dialog.textContent).toContain('half of it is left after 7 days');
+    expect(host.callsOf('budget.halfLife')).toEqual([]);
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Change' }));
+    const column = await screen.findByRole('columnheader', { name: 'Faded' });
+    expect(column.title).toContain('those of 7 days ago counting half');
+    expect(host.callsOf('budget.halfLife')).toMatchObject([{ halfLifeMs: 7 * 86_400_000 }]);
+    expect(textsOf(await rowOf('anna')).slice(0, 4)).toEqual(['4,500 default', '2,164', '1,209', '302']);
+    await screen.findByText(
+      'Within a band, whoever used least goes first; what was used 7 days ago counts half.',
+    );
+    expect(await findViolations(view.container)).toEqual([]);
+  });
+
+  it('says why past use was not changed', async () => {
+    const { host } = renderInWindow(<BudgetsPage />);
+    host.refuseNext('budget.halfLife', refusal('STORAGE_FAILED', 'The disk is full.'));
+    fireEvent.click(await screen.findByRole('combobox', { name: 'Past use' }));
+    fireEvent.click(await screen.findByRole('option', { name: 'Counts half after 1 day', hidden: true }));
+    fireEvent.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Change' }));
+    expect((await screen.findByRole('alert')).textContent).toBe('Not changed. The disk is full.');
   });
 
   it('changes a budget in place after one question that names the change', async () => {
@@ -75,7 +140,13 @@ describe('Budgets page', () => {
     expect(question).toContain('Limit: 1,000 becomes 2,500.');
     expect(question).toContain('May ask for Production');
     await waitFor(async () => {
-      expect(textsOf(await rowOf('bert')).slice(0, 4)).toEqual(['2,500', '1,230', 'Batch', 'Production']);
+      expect(textsOf(await rowOf('bert')).slice(0, 5)).toEqual([
+        '2,500',
+        '1,230',
+        '0',
+        'Batch',
+        'Production',
+      ]);
     });
     expect(host.callsOf('budget.set')).toMatchObject([
       { user: 'bert', change: { limit: 2500, allow: ['PRODUCTION'], disallow: [] } },
@@ -121,8 +192,9 @@ describe('Budgets page', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Save' }));
     await confirmed();
     await waitFor(async () => {
-      expect(textsOf(await rowOf('dora')).slice(0, 4)).toEqual([
+      expect(textsOf(await rowOf('dora')).slice(0, 5)).toEqual([
         '4,500 default',
+        '0',
         '0',
         'Interactive',
         'System',
@@ -167,7 +239,8 @@ describe('Budgets page', () => {
     host.budgets.mayManage = false;
     renderInWindow(<BudgetsPage />, { host });
     await screen.findByText(/Only the owner of the data folder may change budgets\./);
-    expect(screen.queryByRole('button')).toBeNull();
+    expect(screen.queryByRole('button', { name: /^(Set|Change)/ })).toBeNull();
+    expect(screen.queryByRole('combobox', { name: 'Past use' })).toBeNull();
   });
 
   it('says what failed and tries again', async () => {

@@ -5,11 +5,12 @@ import { ErrorState, LoadingNote, Skeleton } from '../../components/feedback.js'
 import { Icon } from '../../components/icon.js';
 import { PageHeader } from '../../components/page-header.js';
 import { useBudgets, type BudgetsState } from '../../state/use-budgets.js';
-import { budgets as words } from '../../strings/budgets.js';
+import { halfLifeWords, budgets as words } from '../../strings/budgets.js';
 import { draftOf, newDraft } from './budget-edit.js';
 import { BudgetRow } from './budget-row.js';
 import styles from './budgets-page.module.css';
 import { EditRow } from './edit-row.js';
+import { PastUse } from './past-use.js';
 import { OwnBudget } from './own-budget.js';
 
 /** The row being edited: a user, or a new one. */
@@ -46,6 +47,7 @@ export function BudgetsPage() {
             {state.kind === 'live' && state.mine !== null ? <OwnBudget budget={state.mine} /> : null}
             {state.kind === 'loading' ? <Skeleton width="100%" height={52} /> : null}
             <Table state={state} editing={editing} onEdit={setEditing} />
+            {state.kind === 'live' ? <PastUse halfLifeMs={state.halfLifeMs} mayManage={mayManage} /> : null}
             <p className={styles['intro']}>
               {words.intro} {state.kind === 'live' && !mayManage ? words.owner : null}
             </p>
@@ -63,28 +65,50 @@ interface TableProps {
 }
 
 function Table({ state, editing, onEdit }: TableProps) {
+  const halfLifeMs = state.kind === 'live' ? state.halfLifeMs : null;
+  const columns = halfLifeMs === null ? 8 : 9;
+  const hours = `${styles['colHours'] ?? ''} ${styles['number'] ?? ''}`;
   const done = () => {
     onEdit(null);
   };
   return (
-    <table className={styles['table']} aria-label={words.table}>
+    <table
+      className={styles['table']}
+      aria-label={words.table}
+      data-fades={halfLifeMs !== null || undefined}
+      data-editing={editing !== null || undefined}
+    >
       <thead>
         <tr>
-          <th scope="col">{words.user}</th>
-          <th scope="col" className={styles['number']}>
+          <th scope="col" className={styles['colUser']}>
+            {words.user}
+          </th>
+          <th scope="col" className={`${styles['colLimit'] ?? ''} ${styles['number'] ?? ''}`}>
             {words.limit}
           </th>
           <th scope="col">{words.usedNow}</th>
-          <th scope="col">{words.maxBand}</th>
-          <th scope="col">{words.rights}</th>
+          <th scope="col" className={hours} title={words.hoursHint}>
+            {words.hours}
+          </th>
+          {halfLifeMs === null ? null : (
+            <th scope="col" className={hours} title={words.fadedHint(halfLifeWords(halfLifeMs))}>
+              {words.faded}
+            </th>
+          )}
+          <th scope="col" className={styles['colBand']}>
+            {words.maxBand}
+          </th>
+          <th scope="col" className={styles['colRights']}>
+            {words.rights}
+          </th>
           <th scope="col">{words.quota}</th>
-          <td className={styles['action']} />
+          <td className={`${styles['colAction'] ?? ''} ${styles['action'] ?? ''}`} />
         </tr>
       </thead>
       <tbody>
         {state.kind === 'loading' ? (
           <tr>
-            <td colSpan={7}>
+            <td colSpan={columns}>
               <LoadingNote />
               <Skeleton width="60%" />
             </td>
@@ -92,11 +116,18 @@ function Table({ state, editing, onEdit }: TableProps) {
         ) : (
           state.rows.map((row) =>
             editing?.kind === 'user' && editing.user === row.user ? (
-              <EditRow key={`edit ${row.user}`} before={draftOf(row)} isNew={false} onDone={done} />
+              <EditRow
+                key={`edit ${row.user}`}
+                before={draftOf(row)}
+                isNew={false}
+                columns={columns}
+                onDone={done}
+              />
             ) : (
               <BudgetRow
                 key={row.user}
                 row={row}
+                columns={columns}
                 isMe={row.user === state.me}
                 {...(state.mayManage
                   ? {
@@ -109,7 +140,7 @@ function Table({ state, editing, onEdit }: TableProps) {
             ),
           )
         )}
-        {editing?.kind === 'new' ? <EditRow before={newDraft} isNew onDone={done} /> : null}
+        {editing?.kind === 'new' ? <EditRow before={newDraft} isNew columns={columns} onDone={done} /> : null}
       </tbody>
     </table>
   );

@@ -17,6 +17,8 @@ export interface EditRowProps {
   readonly before: BudgetDraft;
   /** The user is yet to be named. */
   readonly isNew: boolean;
+  /** Columns of the table. */
+  readonly columns: number;
   readonly onDone: () => void;
 }
 
@@ -33,7 +35,7 @@ function bandChoices(current: Band): { value: Band; label: string }[] {
     .map((band) => ({ value: band, label: bandWords[band] }));
 }
 
-export function EditRow({ before, isNew, onDone }: EditRowProps) {
+export function EditRow({ before, isNew, columns, onDone }: EditRowProps) {
   const host = useHost();
   const confirm = useConfirm();
   const [draft, setDraft] = useState(before);
@@ -113,7 +115,7 @@ export function EditRow({ before, isNew, onDone }: EditRowProps) {
             draft.user
           )}
         </th>
-        <td colSpan={2}>
+        <td colSpan={columns - 5}>
           <span className={styles['fields']}>
             <Select
               aria-label={words.limitKind}
@@ -185,7 +187,7 @@ export function EditRow({ before, isNew, onDone }: EditRowProps) {
       </tr>
       {refused === null ? null : (
         <tr>
-          <td colSpan={7} className={styles['refused']} role="alert">
+          <td colSpan={columns} className={styles['refused']} role="alert">
             {words.refused(refused)}
           </td>
         </tr>

@@ -32,7 +32,9 @@ export function OwnBudget({ budget }: { readonly budget: BudgetView }) {
         />
       )}
       <p className={styles['ownNote']}>
-        <span className="iris-muted">{spend.total === 0 ? words.nothingUsed : words.parts(spend)}</span>
+        <span className="iris-muted">
+          {spend.total === 0 ? words.nothingUsed : words.parts(spend)} {words.inAll(budget.used)}
+        </span>
         {note === null ? null : (
           <span className={styles['warning']} role="status">
             <Icon name="warning" size={12} />
