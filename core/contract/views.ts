@@ -75,6 +75,18 @@ export const causeSchema = z.strictObject({ code: z.enum(causeCodes), message: z
 export type Cause = z.infer<typeof causeSchema>;
 export type CauseCode = Cause['code'];
 
+/** Why work competes in a lower band than asked for: what its user had in use at the time, above the limit. */
+export const demotionSchema = z.strictObject({
+  requested: bandSchema,
+  effective: bandSchema,
+  user: z.string(),
+  spend: z.number(),
+  limit: z.number(),
+  /** When that was so: at the assignment of what runs, now of what waits. */
+  atMs: timeMs,
+});
+export type DemotionView = z.infer<typeof demotionSchema>;
+
 /** Number of tasks by state; states with none are absent. */
 export const taskCountsSchema = z.partialRecord(taskStateSchema, z.number().int());
 
@@ -112,6 +124,8 @@ export const jobSummarySchema = z.strictObject({
   retryOf: z.string().nullable(),
   /** Waits until it is released. */
   held: z.boolean(),
+  /** Of its first task that runs or waits in a lower band than asked for; absent where none does. */
+  demoted: demotionSchema.optional(),
 });
 export type JobSummary = z.infer<typeof jobSummarySchema>;
 
@@ -143,6 +157,8 @@ export const attemptViewSchema = z.strictObject({
   usage: attemptUsageSchema.optional(),
   /** When it was told to leave for better work. */
   noticeAtMs: optionalTimeMs,
+  /** Why it was placed in a lower band than asked for; absent where it was not. */
+  demoted: demotionSchema.optional(),
 });
 export type AttemptView = z.infer<typeof attemptViewSchema>;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { parseTimeBound, resolveTimeBound, timeBoundToInput, timeText } from './times.js';
+import { parseTimeBound, resolveTimeBound, showTimes, timeBoundToInput, timeText } from './times.js';
 
 describe('times with their zone, or durations', () => {
   it.each([
@@ -44,4 +44,22 @@ describe('times with their zone, or durations', () => {
     expect(resolveTimeBound({ kind: 'at', ms: 500 }, 1000)).toBe(500);
     expect(resolveTimeBound(null, 1000)).toBeNull();
   });
+});
+
+describe('times in a sentence', () => {
+  const show = (ms: number) => `<${ms}>`;
+
+  it('each in the words of who shows it, wherever it stands', () => {
+    const [from, to] = [Date.UTC(2026, 11, 1, 8), Date.UTC(1999, 1, 28, 23, 59, 59)];
+    expect(showTimes(`From ${timeText(from)}, to ${timeText(to)}.`, show)).toBe(
+      `From <${from}>, to <${to}>.`,
+    );
+  });
+
+  it.each(['It has no time.', 'A job called UTC.', 'At 2026-13-01 08:00:00 UTC.', 'At 2026-12-01 08:00 UTC'])(
+    'what is none stays as it is: %s',
+    (sentence) => {
+      expect(showTimes(sentence, show)).toBe(sentence);
+    },
+  );
 });

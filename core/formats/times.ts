@@ -79,6 +79,20 @@ export function timeText(ms: number): string {
   return `${date} ${time} UTC`;
 }
 
+const written = /\b\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2} UTC\b/g;
+
+/**
+ * A sentence with each time in it, as `timeText` writes them, in the words of `show`. Sentences are made and kept in UTC, as who reads
+ * them may be anywhere; whoever shows one to a person passes it through here.
+ */
+export function showTimes(sentence: string, show: (ms: number) => string): string {
+  if (!sentence.includes(' UTC')) return sentence;
+  return sentence.replaceAll(written, (text) => {
+    const bound = parseTimeBound(text.replace(' UTC', 'Z'));
+    return bound?.kind === 'at' ? show(bound.ms) : text;
+  });
+}
+
 /** The text that `parseTimeBound` reads back to the same. */
 export function timeBoundToInput(bound: TimeBound): string {
   if (bound.kind === 'after') return durationToInput(bound.ms);

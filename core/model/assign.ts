@@ -1,6 +1,7 @@
 /** The applier: an assignment is checked against the current rows before it is written, so that nothing is booked twice. */
 import { isTerminalJobState, type Band } from '../contract/states.js';
 import { ok, refuse, type Result } from '../contract/errors.js';
+import type { DemotionView } from '../contract/views.js';
 import { holdsCapacity } from './capacity.js';
 import type { Draft } from './draft.js';
 import { controllerActor, type Attempt } from './entities.js';
@@ -20,6 +21,8 @@ export interface Assignment {
   readonly band: Band;
   readonly ports: Readonly<Record<string, number>>;
   readonly nowMs: number;
+  /** Why that band is lower than the one asked for. */
+  readonly demoted?: DemotionView | null;
   /** The job in whose reserved machines it is placed. */
   readonly evictableBy?: string | null;
   /** The worker as it is now, to check health and capacity against; null leaves these to the backend (Slurm, Kubernetes). */
@@ -41,7 +44,7 @@ function shares(draft: Draft, uid: string): boolean {
 
 /** Makes the next attempt of a PENDING task. FAILED_PRECONDITION when the world has moved on since the round was computed. */
 export function assign(draft: Draft, assignment: Assignment): Result<Attempt> {
-  const { taskId, workerId, uid, devices, nowMs, worker } = assignment;
+  const { taskId, workerId, uid, devices, nowMs, worker, demoted = null } = assignment;
   const moved = (message: string): Result<never> => refuse('FAILED_PRECONDITION', `${taskId}: ${message}`);
   const task = draft.task(taskId);
   const job = task === undefined ? undefined : draft.job(task.jobId);
@@ -95,6 +98,7 @@ export function assign(draft: Draft, assignment: Assignment): Result<Attempt> {
     pid: null,
     checkpointAtMs: null,
     noticeAtMs: null,
+    ...(demoted === null ? {} : { demoted }),
     evictableBy: assignment.evictableBy ?? null,
   };
   draft.putAttempt(attempt);
@@ -111,6 +115,7 @@ export function assign(draft: Draft, assignment: Assignment): Result<Attempt> {
     number: attempt.number,
     worker: workerId,
     ...(devices.length === 0 ? {} : { devices: attempt.devices }),
+    ...(demoted === null ? {} : { band: assignment.band, spend: demoted.spend, limit: demoted.limit }),
   });
   return ok(attempt);
 }

@@ -8,7 +8,7 @@ import type { JobSpec } from '../contract/job-request.js';
 import type { MachineView } from '../contract/machines.js';
 import type { AttemptUsage } from '../contract/usage.js';
 import type { AttemptState, Band, JobState, TaskState } from '../contract/states.js';
-import type { Cause } from '../contract/views.js';
+import type { Cause, DemotionView } from '../contract/views.js';
 
 export interface Job {
   /** Full path, `/user/job[/child...]`; the key. */
@@ -116,6 +116,8 @@ export interface Attempt {
   readonly usage?: AttemptUsage | undefined;
   /** When it was told to leave for better work; null when it was not. */
   readonly noticeAtMs: number | null;
+  /** Why it was placed in a lower band than asked for; absent: it was not. */
+  readonly demoted?: DemotionView | undefined;
   /** The job in whose reserved machines it runs and that may take them back at any time; null for none. */
   readonly evictableBy: string | null;
 }

@@ -158,6 +158,7 @@ export function toAttemptView(attempt: Attempt): AttemptView {
     checkpointAtMs: attempt.checkpointAtMs,
     ...(attempt.usage === undefined ? {} : { usage: attempt.usage }),
     noticeAtMs: attempt.noticeAtMs,
+    ...(attempt.demoted === undefined ? {} : { demoted: attempt.demoted }),
   };
 }
 

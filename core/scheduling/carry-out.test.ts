@@ -247,3 +247,33 @@ describe('budgets', () => {
     expect(rows.task('/ann/more/0')).toMatchObject({ state: 'ASSIGNED', band: 'BATCH' });
   });
 });
+
+describe('a lower band than asked for', () => {
+  test('is stamped on the attempt with the numbers of the decision, and told in the audit row', () => {
+    const rows = rowsOf({ cpu: 2 }, { cpu: 1 }, { cpu: 1, priority: 'batch' });
+    rows.setBudget('ann', { limit: 9, allow: ['PRODUCTION'] });
+    rows.round([worker('w1', { cpuMillicores: 2000 })]);
+    expect(rows.task('/ann/a/0').band).toBe('INTERACTIVE');
+    expect(rows.attempt(uidOf(rows, '/ann/a/0')).demoted).toBeUndefined();
+    rows.nowMs += minute;
+    rows.round([machine]);
+    const demoted = {
+      requested: 'INTERACTIVE',
+      effective: 'BATCH',
+      user: 'ann',
+      spend: 10,
+      limit: 9,
+      atMs: rows.nowMs,
+    };
+    expect(rows.task('/ann/b/0').band).toBe('BATCH');
+    expect(rows.attempt(uidOf(rows, '/ann/b/0')).demoted).toEqual(demoted);
+    const told = rows.changes.flatMap((change) => change.audit).filter(({ entity }) => entity === '/ann/b/0');
+    expect(told.at(-1)?.detail).toMatchObject({ band: 'BATCH', spend: 10, limit: 9 });
+    // What asked for batch gets what it asked for.
+    expect(rows.attempt(uidOf(rows, '/ann/c/0')).demoted).toBeUndefined();
+    // The numbers stay those of the decision.
+    rows.setBudget('ann', { limit: 500 });
+    runAll(rows);
+    expect(rows.attempt(uidOf(rows, '/ann/b/0')).demoted).toEqual(demoted);
+  });
+});

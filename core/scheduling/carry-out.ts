@@ -5,7 +5,7 @@ import type { Draft } from '../model/draft.js';
 import { controllerActor } from '../model/entities.js';
 import { taskIdOf } from '../model/names.js';
 import { preempt } from '../model/timeouts.js';
-import type { Cause } from '../contract/views.js';
+import type { Cause, DemotionView } from '../contract/views.js';
 import { formatDuration } from '../formats/durations.js';
 import { timeText } from '../formats/times.js';
 import type { Decision, NeverReason, Placed } from './decision.js';
@@ -19,6 +19,8 @@ export interface CarryOut {
   ports(jobId: string): Readonly<Record<string, number>> | null;
   /** The machine as it is now; undefined when it is gone. */
   worker(workerId: string): Assignment['worker'] | undefined;
+  /** Why the job competes in a lower band than it asks for, as the decision had it; null when it does not. */
+  demotionOf?(jobId: string): DemotionView | null;
   /** Something that no longer held when it was to be written. */
   moved(taskId: string, why: string): void;
 }
@@ -60,6 +62,7 @@ function place(draft: Draft, placed: Placed, context: CarryOut): void {
     nowMs,
     worker,
     evictableBy,
+    demoted: band === draft.job(jobId)?.band ? null : (context.demotionOf?.(jobId) ?? null),
   });
   if (!made.ok) context.moved(taskId, made.refusal.message);
 }

@@ -5,6 +5,7 @@ import type { ChangeSet } from '../model/entities.js';
 import { World } from '../model/test-world.js';
 import { carryOut } from './carry-out.js';
 import type { Decision, Placed } from './decision.js';
+import { demotionOf } from './explanation/place-in-queue.js';
 import { ClusterFeed } from './feed.js';
 import type { SchedulingWorker } from './free.js';
 import { originalRules, ourRules, type Rules } from './rules.js';
@@ -52,6 +53,10 @@ export class Rows extends World {
         uid: () => `u${String((this.minted += 1)).padStart(15, '0')}`,
         ports: () => ({}),
         worker: (id) => workers.find((worker) => worker.id === id),
+        demotionOf: (jobId) => {
+          const entry = this.scheduler.cluster.queue.jobs.get(jobId);
+          return entry === undefined ? null : demotionOf(entry, this.nowMs);
+        },
         moved: (taskId, why) => this.moved.push(`${taskId} ${why}`),
       });
     });

@@ -1,4 +1,5 @@
 /** Text for people: tables, times, and names that came from elsewhere. */
+import { showTimes } from '../../core/formats/times.js';
 import { formatDuration } from '../../core/formats/durations.js';
 
 /** Makes control characters visible, so that a name or a reason cannot move the cursor or forge a line. */
@@ -54,9 +55,28 @@ export function ago(timeMs: number, nowMs: number): string {
   return passed < 1000 ? 'now' : `${formatDuration(Math.floor(passed / 1000) * 1000)} ago`;
 }
 
-/** UTC with seconds; `-` for none. */
-export function isoTime(timeMs: number | null): string {
-  return timeMs === null ? '-' : new Date(timeMs).toISOString().replace(/\.\d{3}Z$/, 'Z');
+/** What the reader's clock is ahead of UTC at that time, in minutes. */
+const ownOffset = (timeMs: number): number => -new Date(timeMs).getTimezoneOffset();
+
+/** The reader's date and time with seconds, and what their clock is ahead of UTC; `-` for none. */
+export function isoTime(timeMs: number | null, offsetOf = ownOffset): string {
+  if (timeMs === null) return '-';
+  const offset = offsetOf(timeMs);
+  const local = new Date(timeMs + offset * 60_000).toISOString().slice(0, 19);
+  if (offset === 0) return `${local}Z`;
+  const two = (value: number) => String(value).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60];
+  return `${local}${offset < 0 ? '-' : '+'}${two(hours)}:${two(minutes)}`;
+}
+
+/** A sentence of the controller's, its times by the reader's clock. */
+export function localTimes(text: string, offsetOf = ownOffset): string {
+  return showTimes(text, (ms) =>
+    isoTime(ms, offsetOf)
+      .replace('T', ' ')
+      .replace(/Z$/, ' UTC')
+      .replace(/([+-]\d\d:\d\d)$/, ' $1'),
+  );
 }
 
 const stateColours: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 /** Where irisctl writes. Results to standard output, all else to standard error; bytes are never changed. */
 import type { Writable } from 'node:stream';
 import type { Refusal } from '../../core/contract/errors.js';
-import { colourStates, printable } from './format.js';
+import { colourStates, localTimes, printable } from './format.js';
 
 export interface OutputStream extends Writable {
   readonly isTTY?: boolean;
@@ -56,7 +56,8 @@ export function createOutput(
     get outputGone() {
       return gone.out;
     },
-    async text(text) {
+    async text(sentences) {
+      const text = localTimes(sentences);
       await write('out', options.colour && streams.out.isTTY === true ? colourStates(text) : text);
     },
     async value(value) {
@@ -65,7 +66,7 @@ export function createOutput(
     // With --json standard output holds the result alone, so the log goes beside it.
     bytes: (stream, data) => write(options.json ? 'err' : stream, data),
     async note(sentence) {
-      await write('err', `irisctl: ${printable(sentence)}\n`);
+      await write('err', `irisctl: ${printable(localTimes(sentence))}\n`);
     },
     async refusal(refusal) {
       await output.note(refusal.message);

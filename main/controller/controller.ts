@@ -93,7 +93,7 @@ export class Controller {
     this.state = stateOver(parts.store);
     this.placement = new Placement(this.state);
     const state = () => this.state;
-    this.views = new LiveViews(state, (taskId) => this.placement.causeOf(taskId));
+    this.views = new LiveViews(state, () => this.placement, parts.nowMs);
     this.backend = new GuardedBackend(parts.backend, {
       logger: parts.logger,
       monotonicMs: parts.monotonicMs,

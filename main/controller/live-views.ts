@@ -1,12 +1,19 @@
 /** What the controller's memory says of live jobs, in the contract's shapes. */
-import { bandRank, isTerminalJobState } from '../../core/contract/states.js';
-import type { Cause, Counts, JobSummary, TaskView } from '../../core/contract/views.js';
+import { bandRank, isActiveTaskState, isTerminalJobState } from '../../core/contract/states.js';
+import type { Cause, Counts, DemotionView, JobSummary, TaskView } from '../../core/contract/views.js';
 import type { ModelState } from '../../core/model/draft.js';
 import type { ChangeSet, Job, Task } from '../../core/model/entities.js';
 import { summarizeJob, toTaskView } from '../../core/model/summary.js';
 
 /** Tasks in one snapshot of a job; more are read in pages. */
 const maxSnapshotTasks = 500;
+
+/** What is known of what waits. */
+interface Waits {
+  causeOf(taskId: string): Cause | null;
+  /** Why a waiting job competes in a lower band than it asks for. */
+  demotionOf(jobId: string, nowMs: number): DemotionView | null;
+}
 
 export class LiveViews {
   /** States as last counted, of jobs that are not over. */
@@ -19,8 +26,8 @@ export class LiveViews {
   /** The state is asked for anew each time: a failed write replaces it. */
   constructor(
     private readonly current: () => ModelState,
-    /** Why a task waits. */
-    private readonly causeOf: (taskId: string) => Cause | null,
+    private readonly placement: () => Waits,
+    private readonly nowMs: () => number,
   ) {}
 
   private get state(): ModelState {
@@ -80,7 +87,14 @@ export class LiveViews {
       .filter((last) => last !== undefined);
     const summary = summarizeJob(job, tasks, attempts, this.state.childrenOf(job.id).length);
     const waiting = tasks.find((task) => task.state === 'PENDING');
-    return waiting === undefined ? summary : { ...summary, waiting: this.causeOf(waiting.id) };
+    const active = attempts.find(({ state, demoted }) => demoted !== undefined && isActiveTaskState(state));
+    const demoted =
+      active?.demoted ?? (waiting === undefined ? null : this.placement().demotionOf(job.id, this.nowMs()));
+    return {
+      ...summary,
+      ...(demoted === null ? {} : { demoted }),
+      ...(waiting === undefined ? {} : { waiting: this.placement().causeOf(waiting.id) }),
+    };
   }
 
   has(jobId: string): boolean {
@@ -93,7 +107,10 @@ export class LiveViews {
   }
 
   private taskView(task: Task): TaskView {
-    return { ...toTaskView(task, this.state.attemptsOf(task.id)), waiting: this.causeOf(task.id) };
+    return {
+      ...toTaskView(task, this.state.attemptsOf(task.id)),
+      waiting: this.placement().causeOf(task.id),
+    };
   }
 
   /** Rows read from the database, with those of live jobs as memory knows them. */

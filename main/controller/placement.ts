@@ -1,5 +1,5 @@
 /** The scheduler over the controller's rows: kept in step with them, asked once a round, its decision written into a draft. */
-import type { Cause } from '../../core/contract/views.js';
+import type { Cause, DemotionView } from '../../core/contract/views.js';
 import { scaledDefaultLimit } from '../../core/budget/default-limit.js';
 import { chargedIdentity } from '../../core/budget/spend.js';
 import { bandRank } from '../../core/contract/states.js';
@@ -8,6 +8,7 @@ import type { ChangeSet, Job } from '../../core/model/entities.js';
 import { settle } from '../../core/model/transitions.js';
 import { carryOut } from '../../core/scheduling/carry-out.js';
 import type { Decision } from '../../core/scheduling/decision.js';
+import { demotionOf } from '../../core/scheduling/explanation/place-in-queue.js';
 import type { ExplainContext } from '../../core/scheduling/explanation/room-reason.js';
 import { ClusterFeed } from '../../core/scheduling/feed.js';
 import type { QueuedJob } from '../../core/scheduling/inputs.js';
@@ -104,6 +105,7 @@ export class Placement {
         return names.length === 0 ? {} : input.ports.allot(names, draft.unfinishedAttempts());
       },
       worker: (id) => this.workers.get(id),
+      demotionOf: (jobId) => this.demotionOf(jobId, input.nowMs),
       moved: input.moved,
     });
     settle(draft, input.nowMs);
@@ -138,6 +140,12 @@ export class Placement {
     const user = this.scheduler.cluster.queue.users.get(chargedIdentity(job.submittedBy, job.user));
     const jobs = user?.lists[bandRank(job.band)]?.values ?? [];
     return jobs.filter((entry) => entry.job.id !== job.id).map((entry) => entry.job.rank);
+  }
+
+  /** Why a waiting job competes in a lower band than it asks for; null when it does not, or does not wait. */
+  demotionOf(jobId: string, nowMs: number): DemotionView | null {
+    const entry = this.scheduler.cluster.queue.jobs.get(jobId);
+    return entry === undefined ? null : demotionOf(entry, nowMs);
   }
 
   causeOf(taskId: string): Cause | null {

@@ -1,4 +1,5 @@
 /** Rows as SQLite gives them, and the records made of them: the boundary where stored text becomes typed values again. */
+import { demotionSchema } from '../../core/contract/views.js';
 import { attemptUsageSchema } from '../../core/contract/usage.js';
 import { laterSpecFields, type JobSpec } from '../../core/contract/job-request.js';
 import { noQuota, quotaSchema } from '../../core/contract/budgets.js';
@@ -181,6 +182,8 @@ export interface AttemptRow {
   /** JSON. */
   readonly usage: string | null;
   readonly evictable_by: string | null;
+  /** JSON; null for none. */
+  readonly demoted: string | null;
 }
 
 export function attemptOf(row: AttemptRow): Attempt {
@@ -209,6 +212,7 @@ export function attemptOf(row: AttemptRow): Attempt {
     checkpointAtMs: row.checkpoint_at_ms,
     noticeAtMs: row.notice_at_ms,
     ...(row.usage === null ? {} : { usage: attemptUsageSchema.parse(JSON.parse(row.usage)) }),
+    ...(row.demoted === null ? {} : { demoted: demotionSchema.parse(JSON.parse(row.demoted)) }),
     evictableBy: row.evictable_by,
   };
 }

@@ -58,8 +58,8 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
     'insert attempt',
     `INSERT INTO attempts(state, started_at_ms, finished_at_ms, duration_ms, exit_code, signal, cause_code, cause_message,
        peak_memory_bytes, pid, warnings, checkpoint_at_ms, notice_at_ms, usage, job_id, task_index, number, uid, backend_id,
-       worker_id, created_at_ms, devices, cpu_millicores, memory_bytes, ports, evictable_by)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       worker_id, created_at_ms, devices, cpu_millicores, memory_bytes, ports, evictable_by, demoted)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT(job_id, task_index, number) DO NOTHING`,
   );
   const budgetSet = connection.prepare(
@@ -212,6 +212,7 @@ export function createWriter(connection: Connection): (changes: ChangeSet) => Co
         attempt.memoryBytes,
         recordText(attempt.ports),
         attempt.evictableBy,
+        attempt.demoted === undefined ? null : JSON.stringify(attempt.demoted),
       ).changes > 0;
     const update = (): boolean => attemptUpdate.run(...changing).changes > 0;
     const likelyNew = attempt.startedAtMs === null && attempt.finishedAtMs === null;

@@ -11,7 +11,7 @@ import { useToast } from '../components/toasts.js';
 import { useDesktop, useHost } from '../state/desktop-context.js';
 import { asRefusal, useTopic } from '../state/hooks.js';
 import { useStore } from '../state/use-store.js';
-import { common, stateWords } from '../strings/common.js';
+import { common, localTimes, stateWords } from '../strings/common.js';
 import styles from './inbox.module.css';
 import { jobRoute, navigate } from './router.js';
 
@@ -183,6 +183,7 @@ function InboxList({ unread, onDone }: { readonly unread: number; readonly onDon
 }
 
 function InboxLine({ item, onOpen }: { readonly item: InboxItem; readonly onOpen: () => void }) {
+  const cause = item.cause === null ? null : localTimes(item.cause.message);
   return (
     <UnstyledButton className={styles['line']} data-unread={!item.read || undefined} onClick={onOpen}>
       <span className={styles['top']}>
@@ -192,8 +193,8 @@ function InboxLine({ item, onOpen }: { readonly item: InboxItem; readonly onOpen
           <RelativeTime atMs={item.atMs} long />
         </span>
       </span>
-      <span className={`${styles['cause'] ?? ''} iris-ellipsis`} title={item.cause?.message}>
-        {item.cause?.message ?? common.endedAfter(stateWords[item.state], item.durationMs)}
+      <span className={`${styles['cause'] ?? ''} iris-ellipsis`} title={cause ?? undefined}>
+        {cause ?? common.endedAfter(stateWords[item.state], item.durationMs)}
       </span>
     </UnstyledButton>
   );

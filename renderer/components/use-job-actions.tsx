@@ -140,6 +140,16 @@ export function useJobActions(): JobActionFunctions {
       runAgain: (rows) => run(rows, false),
       runAgainHere: (row) => run([row], true),
       async change(rows, change) {
+        if (
+          rows.length > 1 &&
+          !(await confirm({
+            title: words.changeTitleMany(change, rows.length),
+            body: words.changeBodyMany(namesOf(rows)),
+            action: words.changeAction(change),
+          }))
+        ) {
+          return false;
+        }
         const refused = await changeJobs(
           host,
           rows.map((row) => row.id),

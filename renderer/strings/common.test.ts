@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatDuration } from '../../core/formats/durations.js';
-import { formatAge, formatExactTime } from './common.js';
+import { formatAge, formatExactTime, localTimes } from './common.js';
 
 describe('the hour that comes twice when summer time ends', () => {
   it.each([
@@ -30,4 +30,16 @@ describe('the hour that comes twice when summer time ends', () => {
 
 it('an age of a time that lies ahead, after a clock set back, is no age', () => {
   expect(formatAge(-120_000)).toBe(formatAge(0));
+});
+
+describe('times in sentences of the controller', () => {
+  it.each([
+    ['Asia/Kolkata', '1 Dec 2026, 13:30:00'],
+    ['America/Los_Angeles', '1 Dec 2026, 00:00:00'],
+    ['UTC', '1 Dec 2026, 08:00:00'],
+  ])('read in %s', (zone, shown) => {
+    expect(localTimes('It starts at 2026-12-01 08:00:00 UTC, at the latest.', zone)).toBe(
+      `It starts at ${shown}, at the latest.`,
+    );
+  });
 });

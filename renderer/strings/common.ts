@@ -1,4 +1,5 @@
 /** Strings of the frame and of what every page shares. One catalogue, one file a page; no sentence lives in a component. */
+import { showTimes } from '../../core/formats/times.js';
 import { formatDuration } from '../../core/formats/durations.js';
 import type { AttemptState, JobState, TaskState } from '../../core/contract/states.js';
 
@@ -180,6 +181,23 @@ const exactParts: Intl.DateTimeFormatOptions = {
   timeZoneName: 'short',
 };
 const exact = new Intl.DateTimeFormat('en-GB', exactParts);
+
+const inSentence: Intl.DateTimeFormatOptions = {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+};
+const sentenceTime = new Intl.DateTimeFormat('en-GB', inSentence);
+
+/** A sentence of the controller's, its times by the reader's clock. */
+export function localTimes(sentence: string, timeZone?: string): string {
+  const format =
+    timeZone === undefined ? sentenceTime : new Intl.DateTimeFormat('en-GB', { ...inSentence, timeZone });
+  return showTimes(sentence, (ms) => format.format(ms));
+}
 
 /** Local date and time to the second with the zone, as one hour a year comes twice; for the hover of a relative time. */
 export function formatExactTime(atMs: number, timeZone?: string): string {

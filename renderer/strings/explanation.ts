@@ -1,9 +1,19 @@
 /** Why a job waits in words, beside the controller's own sentence: times in the window's clock, amounts as the window writes them. */
 import type { ExpectedStart, Offer, WaitReason } from '../../core/contract/explanation.js';
+import type { DemotionView } from '../../core/contract/views.js';
 import { formatSize } from '../../core/formats/sizes.js';
 import { bandWords } from './budgets.js';
 import { common, countTasks, formatCount } from './common.js';
 import { formatClock } from './queue.js';
+
+/** `placed`: with the numbers of its placement, not of now. */
+export function demotedText(
+  { requested, effective, user, spend, limit }: DemotionView,
+  placed: boolean,
+): string {
+  const [asked, now] = [bandWords[requested].toLowerCase(), bandWords[effective].toLowerCase()];
+  return `Demoted to ${now}, asked for ${asked}, because ${user} ${placed ? 'had' : 'has'} ${formatCount(spend)} of ${formatCount(limit)} in use${placed ? ' when it was placed' : ''}.`;
+}
 
 function lackText({ resource, needed, free, total }: Offer['lacks'][number]): string {
   switch (resource) {
@@ -19,8 +29,6 @@ function lackText({ resource, needed, free, total }: Offer['lacks'][number]): st
 /** What else is known of a reason; null where the controller's sentence says it all. */
 export function reasonDetail(reason: WaitReason): string | null {
   switch (reason.kind) {
-    case 'demoted':
-      return `Demoted to ${bandWords[reason.effective].toLowerCase()}, asked for ${bandWords[reason.asked].toLowerCase()}: ${reason.user} uses ${formatCount(reason.spend)}, the limit is ${formatCount(reason.limit)}.`;
     case 'position': {
       const users = reason.users.map(({ user, tasks }) => `${user} ${formatCount(tasks)}`).join(', ');
       return `${countTasks(reason.ahead)} ahead of it in ${bandWords[reason.band].toLowerCase()}: ${users}.`;

@@ -1,6 +1,29 @@
 /** Strings of the Jobs page and of stopping and running jobs again. */
 import { formatDuration } from '../../core/formats/durations.js';
+import type { JobChange } from '../../core/contract/queue.js';
+import type { Band } from '../../core/contract/states.js';
+import { bandWords } from './budgets.js';
 import { countJobs, formatCount } from './common.js';
+
+const changeVerbs: Readonly<Record<JobChange['kind'], string>> = {
+  hold: 'Hold',
+  release: 'Release',
+  band: 'Change band',
+  move: 'Move',
+};
+
+function changeWords(change: JobChange): (what: string) => string {
+  switch (change.kind) {
+    case 'hold':
+    case 'release':
+      return (what) => `${changeVerbs[change.kind]} ${what}`;
+    case 'band':
+      return (what) => `Change the band of ${what} to ${bandWords[change.band].toLowerCase()}`;
+    case 'move':
+      return (what) =>
+        `Move ${what} ${{ first: 'to the front', last: 'to the back', usual: 'to their usual place' }[change.to]}`;
+  }
+}
 
 const them = (count: number, one: string, many: string): string => (count === 1 ? one : many);
 
@@ -92,6 +115,16 @@ export const jobs = {
   runFailed: (name: string, message: string): string => `${name} was not run again: ${message}`,
   runFailedMany: (failed: number, all: number, message: string): string =>
     `${formatCount(failed)} of ${formatCount(all)} jobs were not run again. The first: ${message}`,
+  changeTitleMany: (change: JobChange, count: number): string => `${changeWords(change)(countJobs(count))}?`,
+  changeBodyMany: (names: string): string => `${names}.`,
+  changeAction: (change: JobChange): string => changeVerbs[change.kind],
+  demotedMark: {
+    SYSTEM: 'Demoted to system',
+    PRODUCTION: 'Demoted to production',
+    INTERACTIVE: 'Demoted to interactive',
+    BATCH: 'Demoted to batch',
+  },
+  bandHint: (band: Band): string => `Band ${bandWords[band].toLowerCase()}, as asked for.`,
   changeFailed: (name: string, message: string): string => `${name} was not changed: ${message}`,
   changeFailedMany: (failed: number, all: number, message: string): string =>
     `${formatCount(failed)} of ${formatCount(all)} jobs were not changed. The first: ${message}`,

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { ago, colourStates, cut, isoTime, printable, table } from '../../main/cli/format.js';
+import { ago, colourStates, cut, isoTime, localTimes, printable, table } from '../../main/cli/format.js';
 import { createOutput } from '../../main/cli/output.js';
 import { jobTable, parseStates } from '../../main/cli/commands/list.js';
 import { jsonSink, lineSink, rawSink } from '../../main/cli/task-output.js';
@@ -56,7 +56,9 @@ describe('times and words', () => {
     expect(ago(now + 90_000, now)).toBe('now');
     expect(ago(now - 3_700, now)).toBe('3s ago');
     expect(ago(now - 7_260_000, now)).toBe('2h 01m ago');
-    expect(isoTime(0)).toBe('1970-01-01T00:00:00Z');
+    expect(isoTime(0, () => 0)).toBe('1970-01-01T00:00:00Z');
+    expect(isoTime(0, () => 330)).toBe('1970-01-01T05:30:00+05:30');
+    expect(isoTime(0, () => -210)).toBe('1969-12-31T20:30:00-03:30');
     expect(isoTime(null)).toBe('-');
   });
 
@@ -195,5 +197,16 @@ describe('the last lines of a log', () => {
 
   it('are none for 0', () => {
     expect(text(0)).toBe('');
+  });
+});
+
+describe('times in sentences of the controller', () => {
+  it.each([
+    [0, 'Starts no earlier than 2026-12-01 08:00:00 UTC.'],
+    [330, 'Starts no earlier than 2026-12-01 13:30:00 +05:30.'],
+    [-600, 'Starts no earlier than 2026-11-30 22:00:00 -10:00.'],
+  ])('by a clock %d minutes ahead', (offset, shown) => {
+    const sentence = 'Starts no earlier than 2026-12-01 08:00:00 UTC.';
+    expect(localTimes(sentence, () => offset)).toBe(shown);
   });
 });

@@ -12,12 +12,17 @@ import { sharedHost } from '../harness/shared-host.js';
 const shared = sharedHost();
 const irisctlFile = path.resolve(import.meta.dirname, '../../out/main/cli.js');
 
-function irisctl(...words: string[]): Promise<{ code: number; out: string; err: string }> {
+const irisctl = (...words: string[]) => irisctlIn({}, ...words);
+
+function irisctlIn(
+  environment: NodeJS.ProcessEnv,
+  ...words: string[]
+): Promise<{ code: number; out: string; err: string }> {
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
       [irisctlFile, '--home', shared.root, ...words],
-      { cwd: '/' },
+      { cwd: '/', env: { ...process.env, ...environment } },
       (_error, out, err) => {
         resolve({ code: child.exitCode ?? -1, out, err });
       },
@@ -147,6 +152,58 @@ describe('a submission', () => {
     const retried = await shared.client.call('job.retry', { requestId: randomUUID(), jobIds: [ended] });
     expect(retried.results[0]?.refusal?.code).toBe('PERMISSION_DENIED');
   });
+});
+
+test('a job that is demoted says so with its numbers, while it runs and while it waits', async () => {
+  const holds = await submit(shared.client, shell('exec sleep 600', { cpu: 1, grace: 1 }));
+  await running(shared.client, holds);
+  const { total } = (await get(shared.user)).spend;
+  await set(shared.user, { limit: total - 1 });
+  const runs = await submit(shared.client, shell('exec sleep 600', { cpu: 0.1, grace: 1 }));
+  await running(shared.client, runs);
+  const { summary } = await shared.client.call('job.get', { jobId: runs });
+  expect(summary.demoted).toMatchObject({
+    requested: 'INTERACTIVE',
+    effective: 'BATCH',
+    user: shared.user,
+    spend: total,
+    limit: total - 1,
+  });
+  const line = `because ${shared.user} had ${total} of ${total - 1} in use when it was placed.`;
+  expect((await irisctl('job', 'show', runs)).out).toContain(
+    `Demoted to BATCH, asked for INTERACTIVE, ${line}`,
+  );
+  expect((await irisctl('job', 'explain', runs)).out).toContain(line);
+  // Its numbers stay those of its placement.
+  await set(shared.user, { limit: 'default' });
+  expect((await shared.client.call('job.get', { jobId: runs })).summary.demoted).toEqual(summary.demoted);
+  expect((await shared.client.call('job.get', { jobId: holds })).summary.demoted).toBeUndefined();
+
+  await set(shared.user, { limit: 1 });
+  const waits = await submit(shared.client, shell('true', { startNotBefore: '1h' }));
+  const waiting = await shared.client.call('job.get', { jobId: waits });
+  expect(waiting.summary.demoted).toMatchObject({ effective: 'BATCH', limit: 1 });
+  expect((await irisctl('job', 'explain', waits)).out).toMatch(
+    new RegExp(`Demoted to BATCH, asked for INTERACTIVE, because ${shared.user} has \\d+ of 1 in use\\.`),
+  );
+  await set(shared.user, { limit: 'default' });
+  for (const jobId of [holds, runs, waits]) {
+    await shared.stopOf(jobId);
+    await over(shared.client, jobId);
+  }
+});
+
+test('times in sentences are those of the reader’s clock', async () => {
+  const jobId = await submit(shared.client, shell('true', { startNotBefore: '2099-12-01T20:00Z' }));
+  const readIn = async (zone: string, ...words: string[]) => (await irisctlIn({ TZ: zone }, ...words)).out;
+  expect(await readIn('Asia/Kolkata', 'job', 'explain', jobId)).toContain(
+    'Starts no earlier than 2099-12-02 01:30:00 +05:30.',
+  );
+  expect(await readIn('UTC', 'job', 'show', jobId)).toContain(
+    'Starts no earlier than 2099-12-01 20:00:00 UTC.',
+  );
+  expect(await readIn('Asia/Kolkata', 'job', 'show', jobId)).toMatch(/Submitted +\S+T\S+\+05:30 by /);
+  await shared.client.call('job.stop', { requestId: randomUUID(), jobIds: [jobId] });
 });
 
 describe('what is used', () => {

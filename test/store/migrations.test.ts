@@ -212,12 +212,12 @@ describe('a database that must not be opened', () => {
   it('is refused when a newer version wrote it, and left as it is', () => {
     buildVersion1(folder.database);
     const database = new Database(folder.database);
-    database.exec(`INSERT INTO schema_migrations VALUES (9, 'of the future', 1, '9.0.0')`);
+    database.exec(`INSERT INTO schema_migrations VALUES (99, 'of the future', 1, '9.0.0')`);
     database.close();
     const before = readFileSync(folder.database);
     const refused = refusalOf(() => openTestStore(folder.database));
     expect(refused.code).toBe('DATABASE_NEWER');
-    expect(refused.message).toContain('version 9');
+    expect(refused.message).toContain('version 99');
     expect(refused.message).toContain(`up to ${migrations.length}`);
     expect(readFileSync(folder.database).equals(before)).toBe(true);
     expect(

@@ -1,5 +1,6 @@
 /** How many waiting tasks are tried before those of a job. */
 import type { WaitReason } from '../../contract/explanation.js';
+import type { DemotionView } from '../../contract/views.js';
 import { bandRank, bands, type Band } from '../../contract/states.js';
 import type { Cluster } from '../cluster.js';
 import { gateOf } from '../gates.js';
@@ -10,6 +11,15 @@ import type { ExplainContext } from './room-reason.js';
 
 export function bandOf(entry: JobEntry): Band {
   return isDemoted(entry.user, entry.job.band) ? 'BATCH' : entry.job.band;
+}
+
+/** Why the job competes in a lower band than it asks for, in numbers; null when it does not. */
+export function demotionOf(entry: JobEntry, nowMs: number): DemotionView | null {
+  const { job, user } = entry;
+  const effective = bandOf(entry);
+  if (effective === job.band) return null;
+  const { spend, budget } = user;
+  return { requested: job.band, effective, user: user.id, spend, limit: budget.limit, atMs: nowMs };
 }
 
 /** Null for the first. Who may not start for another reason than room is not counted. */

@@ -310,7 +310,7 @@ describe('why a job waits', () => {
     });
     expect(explanation.message).toBe(
       'Waits for 1 CPU core (0 of 4 free). ' +
-        'Competes as BATCH, not INTERACTIVE: ann uses 21, more than the limit of 10.',
+        'Demoted to BATCH, asked for INTERACTIVE, because ann has 21 of 10 in use.',
     );
     expect(explanation.remedies.find(({ kind }) => kind === 'raise-limit')).toMatchObject({
       limit: 21,

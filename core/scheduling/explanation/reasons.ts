@@ -5,7 +5,7 @@ import type { WaitCode } from '../decision.js';
 import { gateOf } from '../gates.js';
 import { machineOf } from '../constraints.js';
 import type { JobEntry } from '../queue.js';
-import { bandOf, positionReason } from './place-in-queue.js';
+import { demotionOf, positionReason } from './place-in-queue.js';
 import { roomReason, type ExplainContext } from './room-reason.js';
 
 /** Of the task with that index, which waits or has a provisional place. */
@@ -14,7 +14,7 @@ export function reasonsOf(context: ExplainContext, entry: JobEntry, index: numbe
   if (claim !== undefined) return [victimReason(context, claim.workerId)];
   const code = codeOf(context, entry);
   const main = reasonOf(context, entry, code);
-  const demoted = demotedReason(entry);
+  const demoted = demotedReason(context, entry);
   const reasons = [main];
   const only = machineOf(entry.job.constraints);
   if (code === 'reserved') reasons.push(roomReason(context, entry));
@@ -78,18 +78,11 @@ function reasonOf(context: ExplainContext, entry: JobEntry, code: WaitCode): Wai
   }
 }
 
-function demotedReason(entry: JobEntry): WaitReason | null {
-  const { job, user } = entry;
-  const effective = bandOf(entry);
-  if (effective === job.band) return null;
-  return {
-    kind: 'demoted',
-    user: user.id,
-    asked: job.band,
-    effective,
-    spend: user.spend,
-    limit: user.budget.limit,
-  };
+function demotedReason({ nowMs }: ExplainContext, entry: JobEntry): WaitReason | null {
+  const demotion = demotionOf(entry, nowMs);
+  if (demotion === null) return null;
+  const { user, requested, effective, spend, limit } = demotion;
+  return { kind: 'demoted', user, asked: requested, effective, spend, limit };
 }
 
 function quotaReason({ job, user, indexes }: JobEntry): WaitReason {

@@ -14,8 +14,8 @@ export function sentenceOf(reason: WaitReason): string {
     }
     case 'demoted':
       return (
-        `Competes as ${reason.effective}, not ${reason.asked}: ` +
-        `${reason.user} uses ${reason.spend}, more than the limit of ${reason.limit}.`
+        `Demoted to ${reason.effective}, asked for ${reason.asked}, because ` +
+        `${reason.user} has ${reason.spend} of ${reason.limit} in use.`
       );
     case 'capacity': {
       const { best, need } = reason;

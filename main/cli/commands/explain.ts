@@ -1,6 +1,8 @@
 /** `job explain` and `job run --dry-run`: why a job waits or would, what would help, and when it may start. */
+import { demotionText } from '../../../core/contract/demotion-text.js';
 import type { DryRun, Explanation } from '../../../core/contract/explanation.js';
 import { RefusalError, refusal } from '../../../core/contract/errors.js';
+import type { JobSummary } from '../../../core/contract/views.js';
 import type { Context } from '../context.js';
 import { exitCodes } from '../exit-codes.js';
 import { printable } from '../format.js';
@@ -13,8 +15,7 @@ export async function explainCommand(context: Context, idOrName: string): Promis
     connection.call('job.explain', { jobId: summary.id }),
   );
   if (context.output.json) await context.output.value(answer.explanation);
-  else if (answer.explanation === null)
-    await context.output.text(`${summary.id} does not wait: it is ${summary.state}.\n`);
+  else if (answer.explanation === null) await context.output.text(notWaitingText(summary));
   else await context.output.text(explanationText(answer.explanation));
   return exitCodes.ok;
 }
@@ -29,6 +30,12 @@ export async function dryRunCommand(context: Context, run: RunRequest): Promise<
   if (context.output.json) await context.output.value({ verdict, message, dryRun });
   else await context.output.text(dryRun === null ? `${printable(message)}\n` : dryRunText(dryRun, message));
   return exitCodes.ok;
+}
+
+function notWaitingText({ id, state, demoted }: JobSummary): string {
+  const lines = [`${id} does not wait: it is ${state}.`];
+  if (demoted !== undefined) lines.push(demotionText(demoted, true));
+  return `${lines.map(printable).join('\n')}\n`;
 }
 
 function explanationText(explanation: Explanation): string {

@@ -1,6 +1,7 @@
 /** `job show`: one job, its tasks and their attempts. */
 import type { JobDetail } from '../../../core/contract/api.js';
 import type { AttemptView, TaskView } from '../../../core/contract/views.js';
+import { demotionText } from '../../../core/contract/demotion-text.js';
 import { joinWords } from '../../../core/contract/job-text.js';
 import { formatDuration } from '../../../core/formats/durations.js';
 import { formatSize } from '../../../core/formats/sizes.js';
@@ -45,6 +46,8 @@ export function jobText(detail: JobDetail, tasks: readonly TaskView[]): string {
     ['Band', summary.band],
     ['Resources', resources(detail)],
   ];
+  if (summary.demoted !== undefined)
+    header.push(['Demoted', demotionText(summary.demoted, summary.state !== 'PENDING')]);
   if (summary.cause !== null) header.push(['Reason', summary.cause.message]);
   if (summary.waiting !== null && summary.state === 'PENDING')
     header.push(['Waits', summary.waiting.message]);

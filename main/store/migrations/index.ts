@@ -7,6 +7,7 @@ import { machines } from './005-machines.js';
 import { userQuotas } from './006-user-quotas.js';
 import { attemptUsage } from './007-attempt-usage.js';
 import { userUses } from './008-user-uses.js';
+import { demotions } from './009-demotions.js';
 import type { Migration } from './migration.js';
 
 export const migrations: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   userQuotas,
   attemptUsage,
   userUses,
+  demotions,
 ];

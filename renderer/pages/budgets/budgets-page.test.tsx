@@ -117,6 +117,9 @@ describe('Budgets page', () => {
     await screen.findByText(
       'Within a band, whoever used least goes first; what was used 7 days ago counts half.',
     );
+    await waitFor(() => {
+      expect(screen.queryByRole('dialog')).toBeNull();
+    });
     expect(await findViolations(view.container)).toEqual([]);
   });
 

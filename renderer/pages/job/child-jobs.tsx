@@ -8,6 +8,7 @@ import { RelativeTime } from '../../components/time.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { useDesktop, useJobRow } from '../../state/desktop-context.js';
 import { asRefusal, useCall } from '../../state/hooks.js';
+import { localTimes } from '../../strings/common.js';
 import { job as words } from '../../strings/job.js';
 import styles from './job-page.module.css';
 
@@ -70,7 +71,7 @@ function ChildRow({ row }: { readonly row: JobSummary }) {
         {now.name}
       </a>
       <span className="iris-mono iris-muted iris-ellipsis" title={now.commandLine}>
-        {now.cause?.message ?? now.waiting?.message ?? now.commandLine}
+        {localTimes(now.cause?.message ?? now.waiting?.message ?? now.commandLine)}
       </span>
       <RelativeTime atMs={now.submittedAtMs} long />
     </li>

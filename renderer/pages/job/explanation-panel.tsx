@@ -1,7 +1,7 @@
 /** Why a job waits: what there is, what would make it start, and when that is expected. */
 import type { Explanation } from '../../../core/contract/explanation.js';
 import { useTimeText } from '../../components/clock.js';
-import { formatExactTime } from '../../strings/common.js';
+import { formatExactTime, localTimes } from '../../strings/common.js';
 import { expectedText, explanation as words, reasonDetail } from '../../strings/explanation.js';
 import styles from './job-page.module.css';
 
@@ -11,7 +11,7 @@ export function ExplanationPanel({ value }: { readonly value: Explanation }) {
   return (
     <>
       <p>
-        {value.message}
+        {localTimes(value.message)}
         {value.waiting > 1 ? <span className="iris-muted"> {words.tasksWait(value.waiting)}</span> : null}
       </p>
       {details.map((text) => (
@@ -25,7 +25,7 @@ export function ExplanationPanel({ value }: { readonly value: Explanation }) {
           <h3 className={styles['remedies']}>{words.wouldHelp}</h3>
           <ul className={styles['explained']} aria-label={words.wouldHelp}>
             {remedies.map((remedy) => (
-              <li key={`${remedy.kind} ${remedy.text}`}>{remedy.text}</li>
+              <li key={`${remedy.kind} ${remedy.text}`}>{localTimes(remedy.text)}</li>
             ))}
           </ul>
         </>

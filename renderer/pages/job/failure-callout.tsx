@@ -7,7 +7,7 @@ import { decodeBase64 } from '../../components/log-view/log-source.js';
 import { plainLine } from '../../components/log-view/plain-line.js';
 import type { JobSummary, TaskView } from '../../../core/contract/views.js';
 import { useCall } from '../../state/hooks.js';
-import { common } from '../../strings/common.js';
+import { common, localTimes } from '../../strings/common.js';
 import { job as words, log } from '../../strings/job.js';
 import { adviceFor, endingText, failedAttempt } from './endings.js';
 import styles from './job-page.module.css';
@@ -30,7 +30,7 @@ export function FailureCallout({ summary, tasks, compact, onShowLog, onRunAgain 
   const cause = attempt?.cause ?? failed?.task.cause ?? summary.cause;
   const ending = attempt === null ? null : endingText(attempt);
   const advice = adviceFor(cause, attempt);
-  const message = cause?.message ?? words.noCause;
+  const message = localTimes(cause?.message ?? words.noCause);
   return (
     <section className={styles['callout']} data-tone="failed">
       <span className={styles['calloutIcon']}>

@@ -100,3 +100,23 @@ describe('what a job waits for', () => {
 function neverSpec(): never {
   throw new Error('no specification');
 }
+
+describe('a lower band than asked for', () => {
+  const demoted = {
+    requested: 'INTERACTIVE',
+    effective: 'BATCH',
+    user: 'anna',
+    spend: 8120,
+    limit: 8000,
+    atMs: nowMs,
+  };
+
+  it('is told of a running job with the numbers of its placement', async () => {
+    const running = { state: 'RUNNING', startedAtMs: nowMs, taskCounts: { RUNNING: 1 }, demoted };
+    const { view } = show(hostWith({}, running));
+    await screen.findByText(
+      'Demoted to batch, asked for interactive, because anna had 8,120 of 8,000 in use when it was placed.',
+    );
+    expect(await findViolations(view.container)).toEqual([]);
+  });
+});

@@ -6,6 +6,7 @@ import { resolveTimeBound } from '../../../core/formats/times.js';
 import type { JobSpec } from '../../../core/contract/job-request.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { formatExactTime } from '../../strings/common.js';
+import { demotedText } from '../../strings/explanation.js';
 import { formatClock, queue as words } from '../../strings/queue.js';
 import styles from './job-page.module.css';
 
@@ -19,7 +20,17 @@ export function JobConditions({ summary, spec }: JobConditionsProps) {
   const endByMs = resolveTimeBound(spec.finishBy, summary.submittedAtMs);
   const waitsForStart = summary.startedAtMs === null;
   const dependencies = waitsForStart ? spec.dependencies : [];
+  const { demoted } = summary;
   const parts = [
+    // What waits says so where it says why it waits.
+    ...(demoted === undefined || summary.state === 'PENDING'
+      ? []
+      : [
+          <span key="demoted" className={styles['condition']} title={formatExactTime(demoted.atMs)}>
+            <Icon name="warning" size={12} />
+            {demotedText(demoted, true)}
+          </span>,
+        ]),
     ...(summary.held
       ? [
           <span key="held" className={styles['condition']} title={words.jobHeldHint}>

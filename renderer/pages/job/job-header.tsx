@@ -16,7 +16,7 @@ import { canRunAgain, canStop } from '../../state/job-actions.js';
 import { useDesktop } from '../../state/desktop-context.js';
 import { changeJobs } from '../../state/job-changes.js';
 import { useBudgets } from '../../state/use-budgets.js';
-import { common } from '../../strings/common.js';
+import { common, localTimes } from '../../strings/common.js';
 import { job as words } from '../../strings/job.js';
 import { queue } from '../../strings/queue.js';
 import { JobConditions } from './job-conditions.js';
@@ -157,14 +157,14 @@ function StateSentence({ summary }: { readonly summary: JobSummary }) {
       : Math.max(0, summary.finishedAtMs - summary.startedAtMs);
   switch (summary.state) {
     case 'PENDING':
-      return <>{summary.waiting?.message ?? words.waits}</>;
+      return <>{localTimes(summary.waiting?.message ?? words.waits)}</>;
     case 'RUNNING':
       return summary.startedAtMs === null ? (
         <>{where}</>
       ) : (
         <>
           {words.runsFor} <RunningFor startedAtMs={summary.startedAtMs} /> {where}
-          {summary.waiting === null ? '' : `. ${summary.waiting.message}`}
+          {summary.waiting === null ? '' : `. ${localTimes(summary.waiting.message)}`}
         </>
       );
     case 'SUCCEEDED':
@@ -172,7 +172,10 @@ function StateSentence({ summary }: { readonly summary: JobSummary }) {
     default:
       return (
         <>
-          {[summary.cause?.message ?? words.noCause, ranMs === null ? '' : words.endedAfter(ranMs)]
+          {[
+            localTimes(summary.cause?.message ?? words.noCause),
+            ranMs === null ? '' : words.endedAfter(ranMs),
+          ]
             .join(' ')
             .trim()}
         </>

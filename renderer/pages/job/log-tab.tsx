@@ -7,7 +7,7 @@ import { RunningFor } from '../../components/time.js';
 import { isActiveTaskState, isTerminalJobState } from '../../../core/contract/states.js';
 import type { AttemptView, JobSummary, TaskView } from '../../../core/contract/views.js';
 import { logCutCode, logCutOf } from '../../../core/formats/log-cut.js';
-import { stateWords } from '../../strings/common.js';
+import { localTimes, stateWords } from '../../strings/common.js';
 import { job as words } from '../../strings/job.js';
 import { endingText, failedAttempt } from './endings.js';
 import type { JobPlace, JobTab } from './job-tab.js';
@@ -111,7 +111,7 @@ export function LogTab({ summary, tasks, place, onPlace }: LogTabProps) {
   return (
     <>
       <section className={styles['callout']} data-tone="waiting" aria-label={words.logMayBeCut}>
-        <p>{words.warning(warning.message)}</p>
+        <p>{words.warning(localTimes(warning.message))}</p>
       </section>
       {view}
     </>

@@ -9,7 +9,7 @@ import { RelativeTime, RunningFor } from '../../components/time.js';
 import { Dash } from '../../components/values.js';
 import { formatDuration } from '../../../core/formats/durations.js';
 import type { AttemptView, JobSummary, TaskView } from '../../../core/contract/views.js';
-import { common } from '../../strings/common.js';
+import { common, localTimes } from '../../strings/common.js';
 import { graphs } from '../../strings/graphs.js';
 import { job as words } from '../../strings/job.js';
 import { endingText } from './endings.js';
@@ -140,8 +140,12 @@ function TaskRow({ task, graceMs, position, opened, onToggle, onShowLog }: TaskR
         <span role="cell" className="iris-ellipsis">
           {last?.workerId ?? <Dash reason={common.notPlaced} />}
         </span>
-        <span role="cell" className="iris-ellipsis" title={cause?.message}>
-          {cause?.message ?? <Dash reason={words.noCauseHere} />}
+        <span
+          role="cell"
+          className="iris-ellipsis"
+          title={cause === null ? undefined : localTimes(cause.message)}
+        >
+          {cause === null ? <Dash reason={words.noCauseHere} /> : localTimes(cause.message)}
         </span>
       </div>
       {opened && task.attempts.length > 0 ? (
@@ -214,7 +218,7 @@ function AttemptLine({ task, attempt, graceMs, onShowLog }: AttemptLineProps) {
         {words.openLog}
       </Button>
       {attempt.cause === null ? null : (
-        <span className={styles['attemptCause']}>{attempt.cause.message}</span>
+        <span className={styles['attemptCause']}>{localTimes(attempt.cause.message)}</span>
       )}
       {leavingTexts(attempt, graceMs).map((text) => (
         <span key={text} className={styles['attemptCause']}>
@@ -226,7 +230,7 @@ function AttemptLine({ task, attempt, graceMs, onShowLog }: AttemptLineProps) {
       )}
       {attempt.warnings.map((warning) => (
         <span key={warning.code} className={styles['attemptCause']}>
-          {words.warning(warning.message)}
+          {words.warning(localTimes(warning.message))}
         </span>
       ))}
     </li>

@@ -32,7 +32,8 @@ const explained: Explanation = {
     { kind: 'demoted', user: 'anna', asked: 'INTERACTIVE', effective: 'BATCH', spend: 5200, limit: 4500 },
     { kind: 'position', band: 'BATCH', ahead: 3, users: [{ user: 'bert', tasks: 3 }] },
   ],
-  message: 'Waits for 4 GPUs: 1 of 8 is free, on ws-2.',
+  message:
+    'Waits for 4 GPUs: 1 of 8 is free, on ws-2. Demoted to BATCH, asked for INTERACTIVE, because anna has 5200 of 4500 in use.',
   short: 'needs 4 GPUs',
   remedies: [{ kind: 'fewer-gpus', text: 'Ask for 1 GPU.', gpuCount: 1, gpuVariant: null, workerId: 'ws-2' }],
   expected: {
@@ -54,12 +55,13 @@ describe('why a job waits', () => {
   it('tells what there is, why it was demoted, when it starts by which assumptions, and what would help', async () => {
     const { view } = show(explained);
     const panel = await screen.findByRole('region', { name: 'Why it waits' });
-    await within(panel).findByText(/^Waits for 4 GPUs: 1 of 8 is free, on ws-2\./);
+    await within(panel).findByText(
+      /^Waits for 4 GPUs: 1 of 8 is free, on ws-2\. Demoted to BATCH, asked for INTERACTIVE, because anna has 5200 of 4500 in use\./,
+    );
     within(panel).getByText('2 tasks wait; this is about the first.');
     within(panel).getByText(
       'Nearest is ws-2: 4 GPUs needed, 1 of 8 free. 2 of its GPUs are used by others. 3 machines could run it when empty.',
     );
-    within(panel).getByText('Demoted to batch, asked for interactive: anna uses 5,200, the limit is 4,500.');
     within(panel).getByText('3 tasks ahead of it in batch: bert 3.');
     const at = formatClock(nowMs + 3_600_000, nowMs);
     within(panel).getByText(new RegExp(`^Expected to start at ${at}, by known time limits\\.`));

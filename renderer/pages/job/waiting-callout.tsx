@@ -2,7 +2,7 @@
 import { Icon } from '../../components/icon.js';
 import { RunningFor } from '../../components/time.js';
 import type { JobSummary, TaskView } from '../../../core/contract/views.js';
-import { countTasks } from '../../strings/common.js';
+import { countTasks, localTimes } from '../../strings/common.js';
 import { job as words } from '../../strings/job.js';
 import { ExplanationPanel } from './explanation-panel.js';
 import styles from './job-page.module.css';
@@ -36,7 +36,7 @@ export function WaitingCallout({ summary, tasks }: WaitingCalloutProps) {
         {explanation === null ? (
           [...reasons].map(([message, count]) => (
             <p key={message}>
-              {message}
+              {localTimes(message)}
               {reasons.size > 1 ? <span className="iris-muted"> ({countTasks(count)})</span> : null}
             </p>
           ))

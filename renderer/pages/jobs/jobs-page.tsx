@@ -3,6 +3,7 @@ import { Button } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { JobSort } from '../../../core/contract/api.js';
+import type { JobChange } from '../../../core/contract/queue.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { jobRoute, navigate, newJobRoute, replaceRoute } from '../../app/router.js';
 import { EmptyState, ErrorState, LoadingNote } from '../../components/feedback.js';
@@ -118,6 +119,12 @@ export function JobsPage({ query }: { readonly query: string }) {
     },
     [runAgain, selection],
   );
+  const changeRows = useCallback(
+    (rows: readonly JobSummary[], what: JobChange) => {
+      void change(rows, what);
+    },
+    [change],
+  );
   const openJob = useCallback(
     (id: string) => {
       selection.setActive(id);
@@ -188,6 +195,7 @@ export function JobsPage({ query }: { readonly query: string }) {
     stop: stopRows,
     runAgain: runRows,
     edit,
+    change: changeRows,
     selectAll,
     focusSearch() {
       searchInput.current?.focus();
@@ -307,9 +315,7 @@ export function JobsPage({ query }: { readonly query: string }) {
           }}
           onStop={stopRows}
           onRunAgain={runRows}
-          onHold={(rows, held) => {
-            void change(rows, { kind: held ? 'hold' : 'release' });
-          }}
+          onChange={changeRows}
           onEdit={edit}
         />
       )}

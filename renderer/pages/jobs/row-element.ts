@@ -12,7 +12,9 @@ import type { IconName } from '../../components/icon-shapes.js';
 import { stateLooks } from '../../components/state-badge.js';
 import { taskBarStyles, taskSegments, tasksHint } from '../../components/task-bar.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
-import { common, formatAge, formatExactTime, stateWords } from '../../strings/common.js';
+import { bandWords } from '../../strings/budgets.js';
+import { demotedText } from '../../strings/explanation.js';
+import { common, formatAge, formatExactTime, localTimes, stateWords } from '../../strings/common.js';
 import { jobs as words } from '../../strings/jobs.js';
 import styles from './job-row.module.css';
 
@@ -248,6 +250,9 @@ function stateCell() {
   const reason = span(styles['reason']);
   const reasonText = document.createTextNode('');
   reason.append(reasonText);
+  const band = span(styles['band']);
+  const bandText = document.createTextNode('');
+  band.append(bandText);
   root.append(badge);
   let look: JobState | null = null;
   let icon: SVGElement | null = null;
@@ -268,6 +273,12 @@ function stateCell() {
       const failures = job.state === 'RUNNING' ? (job.taskCounts.FAILED ?? 0) : 0;
       if (failures > 0) failed.textContent = words.failedTasks(failures);
       setThere(root, failed, failures > 0, badge.nextSibling);
+      const mark = bandMark(job);
+      if (mark !== '') {
+        setText(bandText, mark);
+        setAttribute(band, 'title', marks.hovered ? bandHint(job) : null);
+      }
+      setThere(root, band, mark !== '', reason.parentNode === root ? reason : null);
       const message = reasonOf(job);
       if (message !== undefined) {
         setText(reasonText, message);
@@ -279,8 +290,20 @@ function stateCell() {
 }
 
 function reasonOf(job: JobSummary): string | undefined {
-  if (job.state === 'PENDING') return job.waiting?.message;
-  return job.state === 'RUNNING' ? undefined : job.cause?.message;
+  const message =
+    job.state === 'PENDING' ? job.waiting?.message : job.state === 'RUNNING' ? undefined : job.cause?.message;
+  return message === undefined ? undefined : localTimes(message);
+}
+
+/** The band while it matters and is not the usual one; nothing for what is over. */
+function bandMark({ state, band, demoted }: JobSummary): string {
+  if (isTerminalJobState(state)) return '';
+  if (demoted !== undefined) return words.demotedMark[demoted.effective];
+  return band === 'INTERACTIVE' ? '' : bandWords[band];
+}
+
+function bandHint({ band, state, demoted }: JobSummary): string {
+  return demoted === undefined ? words.bandHint(band) : demotedText(demoted, state !== 'PENDING');
 }
 
 function tasksCell() {

@@ -1,13 +1,15 @@
 /** What can be done with one job, or with the selection it belongs to, at the pointer. */
 import { Menu } from '@mantine/core';
 import type { JobSummary } from '../../../core/contract/views.js';
+import type { JobChange } from '../../../core/contract/queue.js';
 import { Icon } from '../../components/icon.js';
+import { JobChangeItems } from '../../components/job-change-items.js';
 import { KeyHint } from '../../components/key-hint.js';
 import { PointerMenu } from '../../components/pointer-menu.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
+import { useBudgets } from '../../state/use-budgets.js';
 import { common } from '../../strings/common.js';
 import { jobs as words } from '../../strings/jobs.js';
-import { queue as queueWords } from '../../strings/queue.js';
 
 export interface RowMenuProps {
   readonly rows: readonly JobSummary[];
@@ -16,16 +18,15 @@ export interface RowMenuProps {
   readonly onOpen: (row: JobSummary) => void;
   readonly onStop: (rows: readonly JobSummary[]) => void;
   readonly onRunAgain: (rows: readonly JobSummary[]) => void;
-  /** Of those that wait: holds them, or lets them go. */
-  readonly onHold: (rows: readonly JobSummary[], held: boolean) => void;
+  /** Of those that are not over: holds, releases, moves them or changes their band. */
+  readonly onChange: (rows: readonly JobSummary[], change: JobChange) => void;
   readonly onEdit: (row: JobSummary) => void;
 }
 
-export function RowMenu({ rows, at, onClose, onOpen, onStop, onRunAgain, onHold, onEdit }: RowMenuProps) {
+export function RowMenu({ rows, at, onClose, onOpen, onStop, onRunAgain, onChange, onEdit }: RowMenuProps) {
   const single = rows.length === 1 ? rows[0] : undefined;
   const stoppable = rows.filter(canStop);
   const ended = rows.filter(canRunAgain);
-  const waiting = rows.filter((row) => row.state === 'PENDING');
   return (
     <PointerMenu label={words.moreActions} at={at} onClose={onClose}>
       {single === undefined ? null : (
@@ -50,20 +51,6 @@ export function RowMenu({ rows, at, onClose, onOpen, onStop, onRunAgain, onHold,
           {words.stopMany(stoppable.length, rows.length)}
         </Menu.Item>
       )}
-      {[true, false].map((held) => {
-        const concerned = waiting.filter((row) => row.held !== held);
-        return concerned.length === 0 ? null : (
-          <Menu.Item
-            key={String(held)}
-            leftSection={<Icon name={held ? 'hold' : 'release'} size={14} />}
-            onClick={() => {
-              onHold(concerned, held);
-            }}
-          >
-            {held ? queueWords.hold : queueWords.release}
-          </Menu.Item>
-        );
-      })}
       {ended.length === 0 ? null : (
         <Menu.Item
           leftSection={<Icon name="rerun" size={14} />}
@@ -74,6 +61,13 @@ export function RowMenu({ rows, at, onClose, onOpen, onStop, onRunAgain, onHold,
         >
           {words.runAgainMany(ended.length, rows.length)}
         </Menu.Item>
+      )}
+      {stoppable.length === 0 ? null : (
+        <>
+          <Menu.Divider />
+          <ChangeItems rows={stoppable} onChange={onChange} />
+          {single === undefined ? null : <Menu.Divider />}
+        </>
       )}
       {single === undefined ? null : (
         <>
@@ -107,4 +101,36 @@ export function RowMenu({ rows, at, onClose, onOpen, onStop, onRunAgain, onHold,
       )}
     </PointerMenu>
   );
+}
+
+/** Apart, so that budgets are asked for only while the menu is open. */
+function ChangeItems({ rows, onChange }: Pick<RowMenuProps, 'rows' | 'onChange'>) {
+  const budgets = useBudgets();
+  const [first] = rows;
+  const ofOne = rows.every((row) => row.user === first?.user);
+  const budget =
+    budgets.kind === 'live' && ofOne ? (budgets.rows.find((row) => row.user === first?.user) ?? null) : null;
+  return (
+    <JobChangeItems
+      jobs={rows.map(({ held, band }) => ({ held, band, rank: null }))}
+      budget={budget}
+      withKeys
+      onChange={(change) => {
+        onChange(concernedBy(rows, change), change);
+      }}
+    />
+  );
+}
+
+/** Those of the rows that a change would change. */
+export function concernedBy(rows: readonly JobSummary[], change: JobChange): readonly JobSummary[] {
+  switch (change.kind) {
+    case 'hold':
+    case 'release':
+      return rows.filter((row) => canStop(row) && row.held !== (change.kind === 'hold'));
+    case 'band':
+      return rows.filter((row) => canStop(row) && row.band !== change.band);
+    case 'move':
+      return rows.filter(canStop);
+  }
 }

@@ -1,11 +1,14 @@
 /** Keys of the list. They act on the selection, or on the active row when nothing is selected. */
 import type { RefObject } from 'react';
+import type { JobChange } from '../../../core/contract/queue.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { useShortcuts } from '../../components/shortcuts.js';
+import { queue } from '../../strings/queue.js';
 import { jobs as words } from '../../strings/jobs.js';
 import { rowElementId } from './row-element.js';
 import type { TableControl } from './job-table.js';
 import type { JobsState } from './jobs-state.js';
+import { concernedBy } from './row-menu.js';
 import type { ListStructure } from './list-structure.js';
 
 export interface JobsKeysOptions {
@@ -17,6 +20,7 @@ export interface JobsKeysOptions {
   readonly stop: (rows: readonly JobSummary[]) => void;
   readonly runAgain: (rows: readonly JobSummary[]) => void;
   readonly edit: (row: JobSummary) => void;
+  readonly change: (rows: readonly JobSummary[], change: JobChange) => void;
   readonly selectAll: () => void;
   readonly focusSearch: () => void;
   readonly clearSearch: () => boolean;
@@ -80,6 +84,19 @@ export function useJobsKeys(options: JobsKeysOptions): void {
     run(id);
     return true;
   };
+
+  /** Of the rows that are not over; false when there is none. */
+  const changed = (change: JobChange): boolean => {
+    const rows = concernedBy(options.targets(), change);
+    if (rows.length === 0) return false;
+    options.change(rows, change);
+    return true;
+  };
+  const openMenu = () =>
+    withActive((id) => {
+      const box = document.getElementById(rowElementId(id))?.getBoundingClientRect();
+      if (box !== undefined) options.menu(id, box.left + 40, box.bottom - 4);
+    });
 
   useShortcuts(words.keysTitle, [
     {
@@ -170,16 +187,21 @@ export function useJobsKeys(options: JobsKeysOptions): void {
         return true;
       },
     },
+    {
+      keys: 'h',
+      label: queue.keyHold,
+      run: () => changed({ kind: 'hold' }) || changed({ kind: 'release' }),
+    },
+    { keys: 'alt+ArrowUp', label: queue.keyFirst, run: () => changed({ kind: 'move', to: 'first' }) },
+    { keys: 'alt+ArrowDown', label: queue.keyLast, run: () => changed({ kind: 'move', to: 'last' }) },
+    { keys: 'u', label: queue.keyUsual, run: () => changed({ kind: 'move', to: 'usual' }) },
+    { keys: 'b', label: queue.keyBand, run: openMenu },
     { keys: '/', label: words.keySearch, run: () => options.focusSearch() },
     {
       keys: ['shift+F10', 'ContextMenu'],
       label: words.keyMenu,
       shown: ['shift+F10'],
-      run: () =>
-        withActive((id) => {
-          const box = document.getElementById(rowElementId(id))?.getBoundingClientRect();
-          if (box !== undefined) options.menu(id, box.left + 40, box.bottom - 4);
-        }),
+      run: openMenu,
     },
     {
       keys: 'Escape',

@@ -4,6 +4,7 @@ import { ErrorState } from '../../components/feedback.js';
 import type { FieldError } from '../../../core/contract/errors.js';
 import type { JobRequest } from '../../../core/contract/job-request.js';
 import { toCommandLine } from '../../../core/contract/job-text.js';
+import { localTimes } from '../../strings/common.js';
 import { newJob as words } from '../../strings/new-job.js';
 import { CopyButton } from '../job/copy-button.js';
 import styles from './new-job.module.css';
@@ -92,7 +93,7 @@ function Verdict({ check, wrong, blank }: Pick<CheckPanelProps, 'check' | 'wrong
         <Icon name={look?.icon ?? 'warning'} />
         {look?.title ?? words.invalid}
       </h2>
-      <p>{check.answer.message}</p>
+      <p>{localTimes(check.answer.message)}</p>
     </>
   );
 }

@@ -7,6 +7,7 @@ import { Skeleton } from '../../components/feedback.js';
 import { StateBadge } from '../../components/state-badge.js';
 import { TaskBar } from '../../components/task-bar.js';
 import { RelativeTime, RunningFor } from '../../components/time.js';
+import { localTimes } from '../../strings/common.js';
 import { overview as words } from '../../strings/overview.js';
 import styles from './job-lines.module.css';
 
@@ -60,7 +61,8 @@ export function JobLines({ title, rows, count, query, all, empty, time }: JobLin
 /** Rows arrive whole with every sample; one that is the same as before is not drawn again. */
 const JobLine = memo(
   function JobLine({ job, time }: { readonly job: JobSummary; readonly time: TimeColumn }) {
-    const reason = job.waiting?.message ?? job.cause?.message;
+    const message = job.waiting?.message ?? job.cause?.message;
+    const reason = message === undefined ? undefined : localTimes(message);
     return (
       <a
         className={styles['line']}

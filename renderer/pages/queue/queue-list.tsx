@@ -2,7 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, type MouseEvent, type RefObject } from 'react';
 import type { Refusal } from '../../../core/contract/errors.js';
-import { formatAge, formatExactTime } from '../../strings/common.js';
+import { formatAge, formatExactTime, localTimes } from '../../strings/common.js';
 import { useTimeText } from '../../components/clock.js';
 import { Icon } from '../../components/icon.js';
 import { Dash } from '../../components/values.js';
@@ -249,8 +249,8 @@ function Reason({
       {job.waiting === null ? (
         <Dash reason={words.noReason} />
       ) : (
-        <span className="iris-ellipsis" title={job.waiting.message}>
-          {job.waiting.message}
+        <span className="iris-ellipsis" title={localTimes(job.waiting.message)}>
+          {localTimes(job.waiting.message)}
         </span>
       )}
     </>
