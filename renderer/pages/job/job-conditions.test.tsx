@@ -113,7 +113,8 @@ describe('a lower band than asked for', () => {
 
   it('is told of a running job with the numbers of its placement', async () => {
     const running = { state: 'RUNNING', startedAtMs: nowMs, taskCounts: { RUNNING: 1 }, demoted };
-    const { view } = show(hostWith({}, running));
+    const host = hostWith({}, running);
+    const { view } = renderInWindow(<JobPage jobId="/anna/train" tab="details" />, { host });
     await screen.findByText(
       'Demoted to batch, asked for interactive, because anna had 8,120 of 8,000 in use when it was placed.',
     );

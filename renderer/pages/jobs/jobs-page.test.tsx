@@ -405,7 +405,11 @@ describe('Jobs page', () => {
 
   it('shows the times of a reason by the reader’s clock', async () => {
     const message = 'Starts no earlier than 2099-12-01 20:00:00 UTC.';
-    show({ jobs: [fakeSummary({ id: '/anna/later', waiting: { code: 'WAITS_FOR_TIME', message } })] });
+    show({
+      jobs: [
+        fakeSummary({ id: '/anna/later', state: 'PENDING', waiting: { code: 'WAITS_FOR_TIME', message } }),
+      ],
+    });
     await screen.findByText('later');
     expect(rowOf('later').textContent).not.toContain('UTC');
     expect(within(rowOf('later')).getByText(localTimes(message))).toBeTruthy();

@@ -12,10 +12,9 @@ import type { IconName } from '../../components/icon-shapes.js';
 import { stateLooks } from '../../components/state-badge.js';
 import { taskBarStyles, taskSegments, tasksHint } from '../../components/task-bar.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
-import { bandWords } from '../../strings/budgets.js';
-import { demotedText } from '../../strings/explanation.js';
 import { common, formatAge, formatExactTime, localTimes, stateWords } from '../../strings/common.js';
 import { jobs as words } from '../../strings/jobs.js';
+import { bandHint, bandMark } from './band-mark.js';
 import styles from './job-row.module.css';
 
 export type RowAction = 'check' | 'children' | 'stop' | 'run' | 'menu';
@@ -293,17 +292,6 @@ function reasonOf(job: JobSummary): string | undefined {
   const message =
     job.state === 'PENDING' ? job.waiting?.message : job.state === 'RUNNING' ? undefined : job.cause?.message;
   return message === undefined ? undefined : localTimes(message);
-}
-
-/** The band while it matters and is not the usual one; nothing for what is over. */
-function bandMark({ state, band, demoted }: JobSummary): string {
-  if (isTerminalJobState(state)) return '';
-  if (demoted !== undefined) return words.demotedMark[demoted.effective];
-  return band === 'INTERACTIVE' ? '' : bandWords[band];
-}
-
-function bandHint({ band, state, demoted }: JobSummary): string {
-  return demoted === undefined ? words.bandHint(band) : demotedText(demoted, state !== 'PENDING');
 }
 
 function tasksCell() {
