@@ -164,3 +164,16 @@ test('real processes of a session together', async () => {
     process.kill(-(child.pid ?? 0), 'SIGKILL');
   }
 });
+
+test('of a container keeps what it had used when its last sample says nothing but zeros', () => {
+  const entry = entryOn();
+  watch.take(entry, { cpuSeconds: 3, memoryBytes: 1000 });
+  watch.take(entry, { cpuSeconds: 0, memoryBytes: null });
+  watch.conclude(entry);
+  expect(entry.usage).toMatchObject({ cpuSeconds: 3, memoryBytes: 1000 });
+  entry.phase = 'ended';
+  watch.remove(entry.uid);
+  watch.take(entry, { cpuSeconds: 9, memoryBytes: 1 });
+  watch.conclude(entry);
+  expect(entry.usage).toMatchObject({ cpuSeconds: 3 });
+});

@@ -64,7 +64,8 @@ export class UsageWatch {
     this.add(entry);
     const each = this.measured.get(entry.uid);
     if (each === undefined) return;
-    each.cpuSeconds = figures.cpuSeconds ?? each.cpuSeconds;
+    // Of one that has just ended the Engine says nothing but zeros.
+    if (figures.cpuSeconds !== null) each.cpuSeconds = Math.max(each.cpuSeconds ?? 0, figures.cpuSeconds);
     each.memoryBytes = figures.memoryBytes ?? each.memoryBytes;
   }
 

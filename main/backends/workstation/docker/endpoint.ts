@@ -72,18 +72,32 @@ function readHost(text: string, certificates: string | null, from: string): Foun
     if (login.startsWith('-')) return bad('whose host begins with -');
     return { ok: true, endpoint: { kind: 'ssh', args: [...port, login], said: text }, from };
   }
-  let tls: TlsFiles | null = null;
-  if (certificates !== null) {
-    try {
-      const read = (name: string) => readFileSync(path.join(certificates, name), 'utf8');
-      tls = { ca: read('ca.pem'), cert: read('cert.pem'), key: read('key.pem') };
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      return { ok: false, absent: false, message: `The certificates for ${text} could not be read: ${why}.` };
-    }
-  }
+  const tls = certificates === null ? null : readCertificates(certificates);
+  if (typeof tls === 'string')
+    return { ok: false, absent: false, message: `${text} is spoken to by TLS, and ${tls}` };
   const port = portText === undefined ? (tls === null ? 2375 : 2376) : Number(portText);
   return { ok: true, endpoint: { kind: 'tcp', host, port, tls }, from };
+}
+
+const certificateFiles = [
+  ['ca.pem', "the authority that signed the Engine's certificate"],
+  ['cert.pem', 'your own certificate'],
+  ['key.pem', 'the key of your own certificate'],
+] as const;
+
+/** Or what is missing. */
+function readCertificates(folder: string): TlsFiles | string {
+  const texts: string[] = [];
+  for (const [name, what] of certificateFiles) {
+    try {
+      texts.push(readFileSync(path.join(folder, name), 'utf8'));
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return `${path.join(folder, name)} (${what}) cannot be read: ${why}. Put it there, or set DOCKER_CERT_PATH to the folder that has ca.pem, cert.pem and key.pem.`;
+    }
+  }
+  const [ca = '', cert = '', key = ''] = texts;
+  return { ca, cert, key };
 }
 
 const configSchema = z.looseObject({ currentContext: z.string().optional() });

@@ -2,10 +2,11 @@
 import { spawn } from 'node:child_process';
 import { Agent as PlainAgent, type AgentOptions } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
-import { Duplex } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { inspect } from 'node:util';
 import type Docker from 'dockerode';
 import type { Endpoint } from './endpoint.js';
+import { programStream } from './program-stream.js';
 
 /**
  * Of a request the client prints all there is, whether anybody reads it or not: its agent with every socket took half of what a
@@ -77,18 +78,9 @@ function addressFor(endpoint: Endpoint): Docker.DockerOptions {
 /** The system's ssh, with the user's own aliases, keys and known hosts; it never asks, as nobody could answer here. */
 function dialOverSsh(args: readonly string[]): Duplex {
   const options = ['-o', 'BatchMode=yes', '-o', 'ConnectTimeout=10', '-T'];
-  const child = spawn('ssh', [...options, ...args, 'docker', 'system', 'dial-stdio'], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  let said = '';
-  child.stderr.on('data', (piece: Buffer) => {
-    said = `${said}${piece.toString()}`.slice(-2000);
-  });
-  const duplex = Duplex.from({ readable: child.stdout, writable: child.stdin });
-  child.on('error', (error) => duplex.destroy(error));
-  child.on('exit', (code) => {
-    if (code !== 0) duplex.destroy(new Error(`ssh ended with exit code ${code}: ${said.trim()}`));
-  });
-  duplex.on('close', () => child.kill());
-  return duplex;
+  const child = spawn('ssh', [...options, ...args, 'docker', 'system', 'dial-stdio'], { stdio: 'pipe' });
+  return programStream(
+    child,
+    (code, said) => new Error(`ssh ended with exit code ${code ?? 'unknown'}: ${said}`),
+  );
 }

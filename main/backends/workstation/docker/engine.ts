@@ -1,6 +1,5 @@
 /** One Docker Engine: the connection to it, and whether it can be used. */
 import { existsSync } from 'node:fs';
-import os from 'node:os';
 import type Docker from 'dockerode';
 import { z } from 'zod';
 import type { DockerState } from '../../../../core/contract/machines.js';
@@ -10,6 +9,7 @@ import {
   type DaemonError,
 } from '../../../../core/formats/docker/daemon-errors.js';
 import type { Endpoint, FoundEndpoint } from './endpoint.js';
+import { whatToDo } from './engine-advice.js';
 import { connectTo, type EngineClient } from './engine-client.js';
 
 export interface EngineOptions {
@@ -210,8 +210,6 @@ function givesGpus(runtimes: readonly string[], endpoint: Endpoint): boolean {
 const failureSchema = z.looseObject({
   statusCode: z.number().optional(),
   message: z.string().optional(),
-  code: z.string().optional(),
-  json: z.unknown().optional(),
 });
 
 function engineError(error: unknown): Error {
@@ -222,33 +220,4 @@ function engineError(error: unknown): Error {
   return status === undefined
     ? new EngineUnreachable(message)
     : new EngineRefusal(status, readDaemonError(message));
-}
-
-function whatToDo(error: unknown, endpoint: Endpoint): string {
-  const failure = failureSchema.safeParse(error).data;
-  const said = failure?.message ?? String(error);
-  const where = addressOf(endpoint);
-  switch (failure?.code) {
-    case 'EACCES':
-    case 'EPERM':
-      return `You have no right to use the Docker Engine at ${where}. Add yourself to its group (sudo usermod -aG docker ${os.userInfo().username}) and log in again, or use rootless Docker.`;
-    case 'ENOENT':
-      return `There is no Docker Engine at ${where}. Start it (sudo systemctl start docker), or set DOCKER_HOST to where it is.`;
-    case 'ECONNREFUSED':
-      return `The Docker Engine at ${where} is not running. Start it (sudo systemctl start docker).`;
-    default:
-      return `The Docker Engine at ${where} cannot be used: ${said.trim()}.`;
-  }
-}
-
-function addressOf(endpoint: Endpoint): string {
-  switch (endpoint.kind) {
-    case 'socket':
-      return endpoint.path;
-    case 'tcp':
-      return `${endpoint.host}:${endpoint.port}`;
-    case 'ssh':
-    case 'connector':
-      return endpoint.said;
-  }
 }

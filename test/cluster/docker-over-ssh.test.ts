@@ -1,0 +1,78 @@
+/** `ssh://` as DOCKER_HOST: the system's ssh to a real sshd, and Docker's own command there. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { findEndpoint } from '../../main/backends/workstation/docker/endpoint.js';
+import { Lab } from '../../scripts/lib/lab-hosts.mjs';
+import type { BackendProbe } from '../harness/backend-probe.js';
+import {
+  dockerBackends,
+  noEngine,
+  ownEngine,
+  type DockerBackends,
+  type OwnEngine,
+} from '../harness/engine.js';
+import { describeLab } from '../harness/lab.js';
+
+const describeEngine = noEngine && process.env['CI'] !== 'true' ? describeLab.skip : describeLab;
+const longMs = 60_000;
+
+describeEngine('an Engine that DOCKER_HOST names by ssh', () => {
+  let engine: OwnEngine;
+  let lab: Lab;
+  let programs: string;
+  let backends: DockerBackends;
+  beforeAll(async () => {
+    engine = await ownEngine();
+    lab = new Lab();
+    await lab.host('ws-engine', { dockerSocket: engine.socket });
+    programs = mkdtempSync(path.join(os.tmpdir(), 'iris-ssh-'));
+    // The user's own configuration is read from a home that no test may change.
+    const ssh = `#!/bin/sh\nPATH=$REST exec ssh -F ${lab.configFile} "$@"\n`;
+    writeFileSync(path.join(programs, 'ssh'), ssh, { mode: 0o755 });
+  }, longMs);
+  afterAll(async () => {
+    await lab.close();
+    await engine.stop();
+    rmSync(programs, { recursive: true, force: true });
+  }, longMs);
+  beforeEach(async () => {
+    vi.stubEnv('REST', process.env['PATH'] ?? '');
+    vi.stubEnv('PATH', `${programs}:${process.env['PATH'] ?? ''}`);
+    backends = await dockerBackends(engine);
+  });
+  afterEach(async () => {
+    await backends.dispose();
+    vi.unstubAllEnvs();
+    lab.writeClient(true);
+  });
+
+  const opened = (): Promise<BackendProbe> => {
+    const environment = { DOCKER_HOST: 'ssh://root@ws-engine' };
+    return backends.open({ findEngine: () => findEndpoint({ environment, home: programs, uid: 4_000_000 }) });
+  };
+
+  test('runs containers, follows their logs and stops them', async () => {
+    const probe = await opened();
+    const ended = backends.launch({ command: ['sh', '-c', 'echo by ssh; exit 4'] });
+    const stopped = backends.launch({ command: ['sh', '-c', 'echo here; exec sleep 300'] });
+    probe.want({ kind: 'run', launch: ended }, { kind: 'run', launch: stopped });
+    expect(await probe.over(ended.uid, longMs)).toMatchObject({ state: 'FAILED', exitCode: 4 });
+    expect(await probe.text(ended.uid)).toBe('by ssh\n');
+    await probe.state(stopped.uid, 'RUNNING', longMs);
+    await expect.poll(() => probe.text(stopped.uid), { timeout: longMs }).toBe('here\n');
+    probe.stop(stopped.uid, { container: true, graceMs: 500 });
+    expect(await probe.over(stopped.uid, longMs)).toMatchObject({ state: 'KILLED' });
+    await expect.poll(() => backends.containers(), { timeout: longMs }).toEqual([]);
+  }, 120_000);
+
+  test('is not spoken to while its host key is unknown, and says so', async () => {
+    lab.writeClient(false);
+    const probe = await opened();
+    const docker = () => probe.lastWorkers[0]?.docker;
+    await probe.until(() => docker()?.state === 'FAILED', longMs);
+    expect(docker()?.message).toContain('ssh://root@ws-engine');
+    expect(docker()?.message).toContain('Host key verification failed');
+  }, 120_000);
+});
