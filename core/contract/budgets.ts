@@ -30,12 +30,12 @@ export const spendSchema = z.strictObject({
 export type SpendView = z.infer<typeof spendSchema>;
 
 /** Hours of a GPU, or of what is worth as much in memory or processors. */
-export const gpuHoursSchema = spendSchema;
+const gpuHoursSchema = spendSchema;
 export type GpuHoursView = z.infer<typeof gpuHoursSchema>;
 
 /** Between an hour and ten years. */
-export const shortestHalfLifeMs = 3_600_000;
-export const longestHalfLifeMs = 3650 * 86_400_000;
+const shortestHalfLifeMs = 3_600_000;
+const longestHalfLifeMs = 3650 * 86_400_000;
 const halfLifeExpected = 'a duration from 1h to 3650d such as 7d, or off';
 /** Half-life of past use; null: past use does not count. */
 export const halfLifeSchema = z

@@ -90,7 +90,7 @@ export function keepEpochNear(draft: Draft, nowMs: number): void {
   draft.setMeta(metaKeys.useEpoch, nearer.epochMs);
 }
 
-export interface HalfLifeSetting {
+interface HalfLifeSetting {
   /** Null: nothing fades, and users are ordered by what they use now. */
   readonly halfLifeMs: number | null;
   readonly actor: string;

@@ -8,7 +8,6 @@ import { findViolations } from '../../../test/harness/axe.js';
 import { fakeSummary } from '../../../test/harness/fake-data.js';
 import { FakeHost, type FakeHostOptions } from '../../../test/harness/fake-host.js';
 import { renderInWindow } from '../../../test/harness/render-window.js';
-import { localTimes } from '../../strings/common.js';
 import { JobsPage } from './jobs-page.js';
 
 function RoutedJobs() {
@@ -368,74 +367,5 @@ describe('Jobs page', () => {
     const { view } = show();
     await loaded();
     expect(await findViolations(view.container)).toEqual([]);
-  });
-
-  it('marks a band that is not the usual one while it matters, and a demotion with its numbers', async () => {
-    const demoted = {
-      requested: 'INTERACTIVE',
-      effective: 'BATCH',
-      user: 'anna',
-      spend: 812,
-      limit: 800,
-      atMs: Date.now(),
-    } as const;
-    show({
-      jobs: [
-        fakeSummary({ id: '/anna/usual', state: 'RUNNING' }),
-        fakeSummary({ id: '/anna/urgent', state: 'RUNNING', band: 'PRODUCTION' }),
-        fakeSummary({ id: '/anna/over-limit', state: 'RUNNING', demoted }),
-        fakeSummary({ id: '/anna/waits', state: 'PENDING', band: 'BATCH' }),
-        fakeSummary({ id: '/anna/over', state: 'SUCCEEDED', band: 'BATCH' }),
-      ],
-    });
-    await screen.findByText('usual');
-    const markOf = (name: string) =>
-      /Production|Demoted to batch|Batch|Interactive/.exec(rowOf(name).textContent)?.[0];
-    expect(['usual', 'urgent', 'over-limit', 'waits', 'over'].map(markOf)).toEqual([
-      undefined,
-      'Production',
-      'Demoted to batch',
-      'Batch',
-      undefined,
-    ]);
-    expect(within(hover('over-limit')).getByText('Demoted to batch').title).toBe(
-      'Demoted to batch, asked for interactive, because anna had 812 of 800 in use when it was placed.',
-    );
-  });
-
-  it('shows the times of a reason by the reader’s clock', async () => {
-    const message = 'Starts no earlier than 2099-12-01 20:00:00 UTC.';
-    show({
-      jobs: [
-        fakeSummary({ id: '/anna/later', state: 'PENDING', waiting: { code: 'WAITS_FOR_TIME', message } }),
-      ],
-    });
-    await screen.findByText('later');
-    expect(rowOf('later').textContent).not.toContain('UTC');
-    expect(within(rowOf('later')).getByText(localTimes(message))).toBeTruthy();
-  });
-
-  it('changes band and place from the menu and by key, several after one question', async () => {
-    const jobs = ['a', 'b', 'c'].map((name) => fakeSummary({ id: `/anna/${name}`, state: 'PENDING' }));
-    const { host } = show({ jobs });
-    await screen.findByText('a');
-    const asked = () => host.callsOf('job.change').map(({ jobIds, change }) => [[...jobIds].sort(), change]);
-    fireEvent.contextMenu(rowOf('a'));
-    fireEvent.click(await screen.findByRole('menuitem', { name: 'Batch', hidden: true }));
-    await waitFor(() => {
-      expect(asked()).toEqual([[['/anna/a'], { kind: 'band', band: 'BATCH' }]]);
-    });
-    await waitFor(() => {
-      expect(screen.queryByRole('menu')).toBeNull();
-    });
-    press('a', { ctrlKey: true });
-    await screen.findByText('3 selected');
-    press('ArrowUp', { altKey: true });
-    const dialog = await screen.findByRole('dialog', { name: 'Move 3 jobs to the front?' });
-    expect(dialog.textContent).toMatch(/a, b|b, a|c/);
-    fireEvent.click(within(dialog).getByRole('button', { name: 'Move' }));
-    await waitFor(() => {
-      expect(asked().at(-1)).toEqual([['/anna/a', '/anna/b', '/anna/c'], { kind: 'move', to: 'first' }]);
-    });
   });
 });
