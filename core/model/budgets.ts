@@ -68,7 +68,7 @@ export function budgetViews(
       spend,
       overLimit: isOverLimit(spend.total, budget.limit),
       used: use === undefined ? noSpend : gpuHours(use.used),
-      faded: !fades ? null : use?.faded == null ? noSpend : gpuHours(use.faded),
+      faded: fades ? (use?.faded ? gpuHours(use.faded) : noSpend) : null,
       atMs: nowMs,
       updatedAtMs: row?.updatedAtMs ?? null,
     };
