@@ -14,12 +14,20 @@ export interface ReporterOptions {
 /** What the controller still asks about was perhaps not committed: it is told again, not more often than this. */
 const againAfterMs = 1000;
 /**
- * A start is told this much later, so that the end of a short command comes with it: one commit instead of two. Ends are told at
- * once and take waiting starts along.
+ * A start is told this much later, so that the end of a short command comes in its place: one commit instead of two. Ends are told at
+ * once, and leave the starts of others waiting.
  */
 const startDelayMs = 25;
 
+interface Waiting {
+  readonly observation: AttemptObservation;
+  readonly dueMs: number;
+}
+
 export class Reporter {
+  /** Told in a little while, in the order they are due. */
+  private readonly waiting = new Map<string, Waiting>();
+  /** Told in this turn. */
   private readonly outbox = new Map<string, AttemptObservation>();
   private flushing = false;
   private delayed: NodeJS.Timeout | null = null;
@@ -29,8 +37,10 @@ export class Reporter {
 
   /** Of several words about an attempt that wait here the last is enough. */
   progress(observation: AttemptObservation): void {
-    this.outbox.set(observation.uid, observation);
-    this.delayed ??= setTimeout(() => this.flush(), startDelayMs);
+    const { uid } = observation;
+    const dueMs = this.waiting.get(uid)?.dueMs ?? this.options.monotonicMs() + startDelayMs;
+    this.waiting.set(uid, { observation, dueMs });
+    this.delayed ??= setTimeout(() => this.tellDue(), startDelayMs);
   }
 
   /** Said in the host's log and, with all there was before, to the controller. */
@@ -42,6 +52,7 @@ export class Reporter {
   }
 
   private soon(observation: AttemptObservation): void {
+    this.waiting.delete(observation.uid);
     this.outbox.set(observation.uid, observation);
     if (this.flushing) return;
     this.flushing = true;
@@ -68,10 +79,23 @@ export class Reporter {
     if (this.delayed !== null) clearTimeout(this.delayed);
   }
 
+  private tellDue(): void {
+    this.delayed = null;
+    if (this.closed) return;
+    const now = this.options.monotonicMs();
+    for (const [uid, { observation, dueMs }] of this.waiting) {
+      if (dueMs > now) {
+        this.delayed = setTimeout(() => this.tellDue(), dueMs - now);
+        break;
+      }
+      this.waiting.delete(uid);
+      this.outbox.set(uid, observation);
+    }
+    this.flush();
+  }
+
   private flush(): void {
     this.flushing = false;
-    if (this.delayed !== null) clearTimeout(this.delayed);
-    this.delayed = null;
     const batch = [...this.outbox.values()];
     this.outbox.clear();
     if (!this.closed && batch.length > 0) this.options.onObservations(batch);
