@@ -35,7 +35,10 @@ async function endProcesses(uid: string): Promise<void> {
 
 test('jobs go on through an orderly end of the host; the next adopts them and tells each end once', async () => {
   const first = await host.connect();
-  const script = 'i=0; while [ $i -lt 40 ]; do echo line $i; i=$((i+1)); sleep 0.1; done; exit 6';
+  // It lives until the gate opens, however long the two hosts take.
+  const gate = path.join(host.home.root, 'gate');
+  const wait = `until test -e '${gate}'; do sleep 0.05; done`;
+  const script = `i=0; while [ $i -lt 40 ]; do [ $i -ne 20 ] || ${wait}; echo line $i; i=$((i+1)); done; exit 6`;
   const adopted = await submit(first, shell(script));
   const meanwhile = await submit(first, shell('sleep 0.5; exit 3'));
   await running(first, adopted);
@@ -50,6 +53,7 @@ test('jobs go on through an orderly end of the host; the next adopts them and te
   const client = await host.connect();
   expect(await over(client, meanwhile)).toMatchObject({ state: 'FAILED', exitCode: 3, preemptionCount: 0 });
   expect((await client.call('job.get', { jobId: adopted })).summary.state).toBe('RUNNING');
+  writeFileSync(gate, '');
   expect(await over(client, adopted)).toMatchObject({ state: 'FAILED', exitCode: 6, preemptionCount: 0 });
   expect((await attemptsOf(client, adopted)).map((attempt) => attempt.uid)).toEqual([uid]);
   expect(await textOf(client, uid)).toBe(Array.from({ length: 40 }, (_, line) => `line ${line}\n`).join(''));
