@@ -25,7 +25,12 @@ export const contactSchema = z.strictObject({
   lastContactMs: timeMs.nullable(),
   /** What went wrong and what can be done; null while connected. */
   message: z.string().nullable(),
+  /** What it was before, newest first, at most `contactLogLength`; absent: nothing else yet. */
+  log: z
+    .array(z.strictObject({ atMs: timeMs, state: z.enum(contactStates), message: z.string().nullable() }))
+    .optional(),
 });
+export const contactLogLength = 20;
 export type Contact = z.infer<typeof contactSchema>;
 
 export const dockerStateSchema = z.strictObject({

@@ -3,7 +3,7 @@ import { ok, refuse, type Result } from '../contract/errors.js';
 import type { MachineChange } from '../contract/machines.js';
 import type { Draft } from './draft.js';
 import { controllerActor, type AuditAction, type Machine } from './entities.js';
-import { preempt, workerLost } from './timeouts.js';
+import { preempt, workerLost, type Elapsed } from './timeouts.js';
 import type { ModelView } from './view.js';
 
 /** Every machine has it, with its own name. */
@@ -204,11 +204,21 @@ function reserved(field: string, value: string): Result<never> {
   ]);
 }
 
+/** Under which the time up to a machine's deadline is kept. */
+export function drainKey(machineId: string, deadlineMs: number): string {
+  return `machine/${machineId} ${deadlineMs}`;
+}
+
 /** In every round: what runs past its machine's deadline is told to leave, and a machine on which nothing is left is drained. */
-export function settleDrains(draft: Draft, nowMs: number): void {
+export function settleDrains(
+  draft: Draft,
+  nowMs: number,
+  elapsed: Elapsed = (_, sinceMs) => nowMs - sinceMs,
+): void {
   const draining = [...draft.machines()].filter(({ scheduling }) => scheduling === 'DRAINING');
   for (const row of draining) {
-    const due = row.drainDeadlineMs !== null && row.drainDeadlineMs <= nowMs;
+    const { drainDeadlineMs: at } = row;
+    const due = at !== null && at <= nowMs && elapsed(drainKey(row.id, at), at) >= 0;
     if (due) {
       draft.putMachine({ ...row, drainDeadlineMs: null });
       const requeued = requeueAll(draft, row.id, nowMs);

@@ -69,7 +69,7 @@ export class RoundTimer {
   }
 
   /** `nextDeadlineMs`: by the wall clock, of all there is. */
-  roundEnds(changes: Pick<ChangeSet, 'jobs' | 'attempts'>, nextDeadlineMs: number | null): void {
+  roundEnds(changes: Pick<ChangeSet, 'jobs' | 'attempts' | 'machines'>, nextDeadlineMs: number | null): void {
     this.elapsed.note(changes);
     this.clearDeadline();
     if (nextDeadlineMs !== null)

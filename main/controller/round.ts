@@ -151,7 +151,7 @@ export function decideBatch(
   // A command finds jobs as the observations left them.
   settle(draft, input.nowMs);
   const answers = input.commands.map((command) => carryOut(draft, command, input));
-  settleDrains(draft, input.nowMs);
+  settleDrains(draft, input.nowMs, input.elapsed);
   settle(draft, input.nowMs);
   return { changes: draft.changeSet(), answers, dropped };
 }

@@ -73,7 +73,8 @@ function noteOf(card: NvidiaCard): string | null {
 
 function usedBy(processes: readonly GpuProcessView[]): number | null {
   const known = processes.filter(({ usedBytes }) => usedBytes !== null);
-  if (known.length === 0 && processes.length > 0) return null;
+  // A tool that tells of no process does not say that there is none.
+  if (known.length === 0) return null;
   return known.reduce((sum, { usedBytes }) => sum + (usedBytes ?? 0), 0);
 }
 

@@ -130,6 +130,11 @@ describe('each capture as jobs are given its cards', () => {
     });
   });
 
+  test('a card without memory of its own, no process told of: what is used is unknown, not nothing', async () => {
+    open('table-gb10-memory-not-supported.txt');
+    expect(await only()).toMatchObject({ memoryTotalBytes: os.totalmem(), memoryUsedBytes: null });
+  });
+
   test('where the whole description cannot be had, what the query tells', async () => {
     open('stdout-failed-to-initialize-nvml.txt');
     stub.put('all', 'Invalid combination of input arguments. Please run nvidia-smi -h for help.\n');

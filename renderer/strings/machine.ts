@@ -13,6 +13,7 @@ export const machine = {
   tasks: (count: number): string => (count === 0 ? 'Tasks' : `Tasks (${formatCount(count)})`),
   events: 'Events',
   lastContact: 'Last contact',
+  contactLog: 'Contact',
   // Devices
   cards: 'Cards',
   computer: 'Computer',

@@ -47,12 +47,31 @@ describe('contact with a machine', () => {
     fresh.failed(login, 20);
     expect(fresh.view()).toMatchObject({ state: 'UNREACHABLE', sinceMs: 20 });
     fresh.heard(30, 30);
-    expect(fresh.view()).toEqual({ state: 'CONNECTED', sinceMs: 30, lastContactMs: 30, message: null });
+    expect(fresh.view()).toMatchObject({ state: 'CONNECTED', sinceMs: 30, lastContactMs: 30, message: null });
     fresh.failed(silent, 40);
     expect(fresh.view().state).toBe('UNREACHABLE');
     fresh.failed(silent, 50);
     fresh.failed(silent, 60);
     expect(fresh.view()).toMatchObject({ state: 'OFF', sinceMs: 60, lastContactMs: 30 });
+  });
+
+  test('keeps what it was, newest first, each once in a row and no more than the last twenty', () => {
+    const state = new ContactState(usualLimits, 0, 0);
+    expect(state.view().log).toBeUndefined();
+    state.heard(1, 1);
+    state.heard(2, 2);
+    state.failed(login, 3);
+    state.failed(login, 4);
+    expect(state.view().log).toEqual([
+      { atMs: 3, state: 'UNREACHABLE', message: 'No. Use a key.' },
+      { atMs: 1, state: 'CONNECTED', message: null },
+    ]);
+    for (let at = 10; at < 60; at += 2) {
+      state.heard(at, at);
+      state.failed(login, at + 1);
+    }
+    expect(state.view().log).toHaveLength(20);
+    expect(state.view().log?.[0]).toMatchObject({ atMs: 59, state: 'UNREACHABLE' });
   });
 
   test('tries less and less often, up to a minute, and soon when asked', () => {

@@ -2,7 +2,7 @@
  * Whether a machine is in contact, and when it counts as lost. Time is monotonic; a controller that itself stood still (suspended,
  * stopped) starts to count anew, so that it never takes all its machines for lost when it wakes. Pure.
  */
-import type { Contact } from '../../../../core/contract/machines.js';
+import { contactLogLength, type Contact } from '../../../../core/contract/machines.js';
 import type { SshFailure } from './ssh-failure.js';
 
 export interface ContactLimits {
@@ -30,6 +30,7 @@ export class ContactState {
   private sinceMs: number;
   private lastContactMs: number | null = null;
   private message: string | null = null;
+  private readonly log: NonNullable<Contact['log']>[number][] = [];
   private failures = 0;
   /** Since when it counts as without contact, monotonic. */
   private quietFromMs: number;
@@ -53,6 +54,7 @@ export class ContactState {
       sinceMs: this.sinceMs,
       lastContactMs: this.lastContactMs,
       message: this.message,
+      ...(this.log.length === 0 ? {} : { log: [...this.log] }),
     };
   }
 
@@ -109,6 +111,11 @@ export class ContactState {
   }
 
   private move(state: Contact['state'], atMs: number, message: string | null): void {
+    // The same once more, as of a machine that is off, is no news.
+    if (this.state !== state || this.message !== message) {
+      this.log.unshift({ atMs, state, message });
+      this.log.length = Math.min(this.log.length, contactLogLength);
+    }
     if (this.state !== state) this.sinceMs = atMs;
     this.state = state;
     this.message = message;

@@ -15,7 +15,7 @@
 #   real ID PATH -> real ID PATH-WITHOUT-LINKS
 #   prepare ID UID, staged paths and hashes          -> prepared ID FOLDER WHY-NOT
 #   sample, disks, gpus, docker, ping ID             -> the same word with what was found
-# Unasked: hello, started, running, missing, fenced, unfilled, fault, gone, memory, checkpoint, size, stuck
+# Unasked: hello, started, running, missing, fenced, unfilled, fault, gone, memory, usage, checkpoint, size, stuck
 use strict;
 use warnings;
 use POSIX ();
@@ -39,6 +39,7 @@ chdir '/';
 my $fine = eval { local $expected = 1; require Time::HiRes; 1 };
 my $linux = -r '/proc/self/stat';
 my $ticks = POSIX::sysconf(POSIX::_SC_CLK_TCK()) || 100;
+my $page = POSIX::sysconf(POSIX::_SC_PAGESIZE()) || 4096;
 my ($input, $output, $base, $lock, $supervisor) = ('', '', undef, undef, undef);
 my (%attempts, %pids, %jobs, %watching, $scanned, $strays);
 my $heard = mono();
@@ -95,7 +96,8 @@ sub read_stat {
   return undef unless defined $text && $text =~ /^(\d+) \((.*)\) (\S) (.*)$/s;
   my ($pid, $name, $state, @rest) = ($1, $2, $3, split ' ', $4);
   return undef if $state eq 'Z' || $state eq 'X';
-  return { pid => $pid, name => $name, state => $state, parent => $rest[0], group => $rest[1], session => $rest[2], ticks => $rest[18] };
+  return { pid => $pid, name => $name, state => $state, parent => $rest[0], group => $rest[1], session => $rest[2], ticks => $rest[18],
+    cpu => $rest[10] + $rest[11] + $rest[12] + $rest[13], pages => $rest[20] };
 }
 
 my %protected = ($$ => 1);
@@ -286,6 +288,14 @@ sub look_memory {
   say_('memory', $a->{uid}, 1024 * $sum);
 }
 
+# Processor time with that of ended children, and resident memory, pages that are shared counted once for each.
+sub look_usage {
+  my ($a) = @_;
+  my ($cpu, $pages) = (0, 0);
+  for my $entry (members($a)) { $cpu += $entry->{cpu}; $pages += $entry->{pages} }
+  say_('usage', $a->{uid}, sprintf('%.2f', $cpu / $ticks), $pages * $page);
+}
+
 sub report_gone {
   my ($a) = @_;
   my $claim = claim_of($a->{uid});
@@ -468,6 +478,7 @@ sub stop {
   put_file("$base/$uid/work/preemption.json", $notice) if length $notice && -d "$base/$uid/work";
   # Who claims it first: its supervisor, or this fence, behind which the supervisor leaves.
   if (!$a->{adopted} && claim_of($uid)->{kind} eq 'none' && fence($uid)) { $a->{fenced} = 1; return }
+  look_usage($a) if $linux && $a->{pid} && !$a->{gone} && !$a->{ending};
   return if $a->{unfilled} && ($a->{stop_later} = [$signal, $grace]);
   begin_end($a, $grace == 0 ? 'KILL' : $signal, $grace / 1000) unless $a->{gone};
 }
@@ -742,6 +753,8 @@ sub periodic {
     if ($a->{stop_later} && !$a->{unfilled}) { my ($signal, $grace) = @{ delete $a->{stop_later} }; stop($a->{uid}, $signal, $grace, '') }
     look_sizes($a) if $a->{watched} ? $is_fast : $is_slow && $a->{lived};
     look_checkpoint($a) if $is_slow;
+    # A short one is not measured, one that lives on every ten seconds.
+    if ($linux && $a->{lived} && $a->{pid} && !$a->{ending} && $now >= ($a->{usage_at} || 0)) { $a->{usage_at} = $now + 10; look_usage($a) }
     look_memory($a) if $measures && $a->{memory} && $a->{pid} && !$a->{ending};
     step_end($a) if $a->{ending};
   }

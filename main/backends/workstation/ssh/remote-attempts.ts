@@ -12,6 +12,7 @@ import type { LinkLog } from '../process/launcher-link.js';
 import { outcomeOf, rebooted, stopCause, supervisorLost } from '../process/outcome.js';
 import { Reporter } from '../process/reporter.js';
 import { farRefusal, noticeText, stagedFiles, startTexts, type FarFile, type FarPlace } from './far-start.js';
+import { FarUsage } from './far-usage.js';
 import type { FarText, FarWord } from './far-words.js';
 
 export interface RemoteAttemptsOptions {
@@ -40,6 +41,7 @@ export class RemoteAttempts {
   private readonly entries = new Map<string, AttemptEntry>();
   private readonly watched = new Set<string>();
   private readonly overMemory = new Map<string, number>();
+  private readonly usage = new FarUsage();
   private readonly reporter: Reporter;
   /** Starts whose files the hand was asked about, in order. */
   private asking: { readonly uid: string; readonly files: readonly FarFile[] }[] = [];
@@ -150,6 +152,7 @@ export class RemoteAttempts {
     if (entry.phase === 'ended') {
       this.entries.delete(entry.uid);
       this.overMemory.delete(entry.uid);
+      this.usage.forget(entry.uid);
     } else if (entry.stop === null) {
       this.options.log.warn('An attempt that is not wanted is stopped', { uid: entry.uid });
       this.stop(entry, {
@@ -238,6 +241,10 @@ export class RemoteAttempts {
         return;
       case 'memory':
         this.judgeMemory(entry, word.number(1) ?? 0);
+        return;
+      case 'usage':
+        if (this.usage.take(entry, word, this.options.monotonicMs()))
+          this.reporter.progress(observationOf(entry, 'RUNNING'));
         return;
       case 'checkpoint':
         if (this.checkpoint(entry, word.number(1))) this.reporter.progress(observationOf(entry, 'RUNNING'));
