@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { ClientFrame } from './protocol.js';
 
-/** One connection to the controller. Frames that arrive are passed on unparsed; the client checks them. */
+/** One connection to the controller. */
 export interface BridgeConnection {
   readonly send: (frame: ClientFrame) => void;
   readonly close: () => void;
@@ -63,8 +63,12 @@ export const logStreamChoices = ['out', 'err', 'merged'] as const;
 export type LogStreamChoice = (typeof logStreamChoices)[number];
 
 export interface DesktopBridge {
-  /** Opens a connection; `onClosed` is called once when it ends for whatever reason other than `close()`. */
-  readonly connect: (onFrame: (frame: unknown) => void, onClosed: () => void) => BridgeConnection;
+  /**
+   * Opens a connection. Frames arrive as JSON, which the client parses and checks: Electron copies an object into the page value by
+   * value, which for a page of jobs takes longer than a frame of the screen. `onClosed` is called once when it ends for whatever
+   * reason other than `close()`.
+   */
+  readonly connect: (onFrame: (text: string) => void, onClosed: () => void) => BridgeConnection;
   /** The folder picked, or null when the user cancelled. */
   readonly pickFolder: (current?: string) => Promise<string | null>;
   /** Main asks for the place and streams the attempt's log there itself; null when cancelled. Rejects with the reason. */

@@ -14,7 +14,7 @@ export const channels = {
   listening: 'iris:listening',
 } as const;
 
-/** What a port carries last, before main closes it: not a frame, so no frame can be mistaken for it. */
+/** What a port carries last, before main closes it: no JSON, so no frame can be mistaken for it. */
 export const portEnd = 'iris:end';
 
 /** An answer as plain data, since Electron keeps only an error's message, with a prefix of its own. */

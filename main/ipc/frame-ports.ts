@@ -1,5 +1,5 @@
 /**
- * The window's connections to the controller: a message port each, frames passed on unread. A port is taken only from a page that
+ * The window's connections to the controller: a message port each, frames passed on unread, to the page as JSON. A port is taken only from a page that
  * passed the sender check and dies with the page: on navigation, on reload, when the renderer is gone.
  */
 import { ipcMain, type IpcMainEvent, type MessagePortMain, type WebContents } from 'electron';
@@ -58,7 +58,7 @@ export function serveFramePorts(options: FramePortsOptions): FramePorts {
     };
     const client = options.openClient(
       (frame) => {
-        if (!over) port.postMessage(frame);
+        if (!over) port.postMessage(JSON.stringify(frame));
       },
       () => finish(false),
     );

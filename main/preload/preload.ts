@@ -55,7 +55,7 @@ const bridge: DesktopBridge = {
       port1.close();
       onClosed();
     };
-    port1.addEventListener('message', (event: MessageEvent<unknown>) => {
+    port1.addEventListener('message', (event: MessageEvent<string>) => {
       if (!open) return;
       if (event.data === portEnd) end();
       else onFrame(event.data);

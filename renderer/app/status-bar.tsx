@@ -1,4 +1,5 @@
 /** The line at the bottom: what runs and waits, what is free, the controller's health, the runtime, notifications. */
+import { memo } from 'react';
 import type { MachineView } from '../../core/contract/machines.js';
 import type { HostStatus } from '../../core/contract/views.js';
 import { Icon, type IconName } from '../components/icon.js';
@@ -13,7 +14,7 @@ import { Inbox } from './inbox.js';
 import { budgetsRoute, routeHash } from './router.js';
 import styles from './status-bar.module.css';
 
-function Count({ text, hint, query, color, icon }: CountProps) {
+const Count = memo(function Count({ text, hint, query, color, icon }: CountProps) {
   return (
     <a className={styles['item']} href={routeHash({ page: 'jobs', query })} title={hint}>
       <span style={color === null ? undefined : { color }}>
@@ -22,7 +23,7 @@ function Count({ text, hint, query, color, icon }: CountProps) {
       {text}
     </a>
   );
-}
+});
 
 interface CountProps {
   readonly text: string;
@@ -32,11 +33,19 @@ interface CountProps {
   readonly icon: IconName;
 }
 
+const oneDigit = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+
 function cores(millicores: number): string {
-  return (millicores / 1000).toLocaleString('en-US', { maximumFractionDigits: 1 });
+  return oneDigit.format(millicores / 1000);
 }
 
-function Free({ machines }: { readonly machines: readonly MachineView[] }) {
+function Free() {
+  // This is also what keeps the machines sampled; a hidden window listens to nothing.
+  const overview = useTopic('overview', {});
+  return overview.kind === 'live' ? <FreeOf machines={overview.value.machines} /> : null;
+}
+
+function FreeOf({ machines }: { readonly machines: readonly MachineView[] }) {
   const gpus = machines.flatMap((machine) => machine.gpus);
   const free = gpus.filter((gpu) => gpu.state === 'FREE' && gpu.heldBy === null && !gpu.busyByOthers).length;
   const busy = machines.flatMap((machine) => machine.cpuBusyPercent ?? []);
@@ -79,44 +88,48 @@ function Mine() {
   );
 }
 
-export function StatusBar() {
+function JobCounts() {
   const counts = useCounts();
+  if (counts === null) return null;
+  return (
+    <>
+      <Count
+        text={common.running(counts.running)}
+        hint={common.runningHint}
+        query="show=running"
+        color={counts.running > 0 ? 'var(--iris-running)' : null}
+        icon="dot"
+      />
+      <Count
+        text={common.waiting(counts.waiting)}
+        hint={common.waitingHint}
+        query="show=waiting"
+        color={counts.waiting > 0 ? 'var(--iris-waiting)' : null}
+        icon="clock"
+      />
+      {counts.failedUnseen === 0 ? null : (
+        <Count
+          text={common.failed(counts.failedUnseen)}
+          hint={common.failedHint}
+          query="show=failed-today"
+          color="var(--iris-failed)"
+          icon="cross"
+        />
+      )}
+    </>
+  );
+}
+
+/** Each part listens to what it shows: counts come with every change of a job. */
+export function StatusBar() {
   const connection = useConnection();
-  // This is also what keeps the machines sampled; a hidden window listens to nothing.
-  const overview = useTopic('overview', {});
   const info = useStore(useDesktop().info);
   const status = useHostStatus();
 
   return (
     <footer className={styles['bar']} aria-label={common.statusBar}>
-      {counts === null ? null : (
-        <>
-          <Count
-            text={common.running(counts.running)}
-            hint={common.runningHint}
-            query="show=running"
-            color={counts.running > 0 ? 'var(--iris-running)' : null}
-            icon="dot"
-          />
-          <Count
-            text={common.waiting(counts.waiting)}
-            hint={common.waitingHint}
-            query="show=waiting"
-            color={counts.waiting > 0 ? 'var(--iris-waiting)' : null}
-            icon="clock"
-          />
-          {counts.failedUnseen === 0 ? null : (
-            <Count
-              text={common.failed(counts.failedUnseen)}
-              hint={common.failedHint}
-              query="show=failed-today"
-              color="var(--iris-failed)"
-              icon="cross"
-            />
-          )}
-        </>
-      )}
-      {overview.kind === 'live' ? <Free machines={overview.value.machines} /> : null}
+      <JobCounts />
+      <Free />
       <Mine />
       <span className={styles['space']} />
       <Health connection={connection.kind} status={status} />

@@ -15,7 +15,7 @@ import { createJobEntities, type JobEntities } from './entities.js';
 import { createJobActions, type JobActions } from './job-actions.js';
 import { createHost, type Host } from './host.js';
 import { createTopicHub, type TopicHub } from './topic-hub.js';
-import { createStore, type ReadableStore, type WritableStore } from './store.js';
+import { createPacedStore, createStore, type ReadableStore, type WritableStore } from './store.js';
 import { useStore } from './use-store.js';
 
 export interface Desktop {
@@ -34,6 +34,9 @@ export interface Desktop {
   readonly close: () => void;
 }
 
+/** They come with every batch of changes; nobody reads ten a second. */
+const countsGapMs = 250;
+
 const startSettings: DesktopSettings = { closeToTray: 'ask', notificationsPaused: false, theme: 'system' };
 
 export interface DesktopOptions {
@@ -45,7 +48,7 @@ export function createDesktop(bridge: DesktopBridge, options: DesktopOptions = {
   const host = options.host ?? createHost({ connect: bridge.connect });
   const page = options.document ?? document;
   const jobs = createJobEntities();
-  const counts: WritableStore<Counts | null> = createStore<Counts | null>(null);
+  const counts: WritableStore<Counts | null> = createPacedStore<Counts | null>(null, countsGapMs);
   const status: WritableStore<HostStatus | null> = createStore<HostStatus | null>(null);
   const info: WritableStore<AppInfo | null> = createStore<AppInfo | null>(null);
   const settings = createStore<DesktopSettings>(startSettings);

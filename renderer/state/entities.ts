@@ -30,9 +30,18 @@ export interface JobEntities {
 /** Above this many rows the oldest that nobody shows are forgotten. */
 const mostRows = 20_000;
 
-/** Rows are plain data from one serialiser, so their text is a fair comparison. */
+/** Rows are plain data from one serialiser, so of a field that is an object the text is a fair comparison. */
 function same(a: JobSummary, b: JobSummary): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b);
+  if (a === b) return true;
+  const keys = Object.keys(b) as (keyof JobSummary)[];
+  if (Object.keys(a).length !== keys.length) return false;
+  for (const key of keys) {
+    const [one, other] = [a[key], b[key]];
+    if (one === other) continue;
+    if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+    if (JSON.stringify(one) !== JSON.stringify(other)) return false;
+  }
+  return true;
 }
 
 export function createJobEntities(limit: number = mostRows): JobEntities {

@@ -115,8 +115,8 @@ export function createHost(options: HostOptions): Host {
     });
     client = made;
     try {
-      port = options.connect((frame) => {
-        if (alive) made.receive(frame);
+      port = options.connect((text) => {
+        if (alive) made.receive(JSON.parse(text));
       }, onClosed);
     } catch (error) {
       alive = false;

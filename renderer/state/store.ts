@@ -26,3 +26,24 @@ export function createStore<T>(initial: T): WritableStore<T> {
     },
   };
 }
+
+/** Takes every value and shows the latest, the first at once and later ones not more often than that. */
+export function createPacedStore<T>(initial: T, gapMs: number): WritableStore<T> {
+  const shown = createStore<T>(initial);
+  let latest = initial;
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const show = () => {
+    timer = null;
+    if (Object.is(shown.get(), latest)) return;
+    shown.set(latest);
+    timer = setTimeout(show, gapMs);
+  };
+  return {
+    get: shown.get,
+    subscribe: shown.subscribe,
+    set(next) {
+      latest = next;
+      if (timer === null) show();
+    },
+  };
+}

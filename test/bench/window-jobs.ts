@@ -90,7 +90,9 @@ export interface ChangingHost {
   close(): Promise<void>;
 }
 
+/** As often as a controller tells of jobs at most, and of what the status bar shows besides. */
 const batchMs = 100;
+const batchesAnOverview = 5;
 
 /** A host that owns the folder's socket, and to which the window therefore attaches. */
 export async function openChangingHost(home: Home): Promise<ChangingHost> {
@@ -99,7 +101,7 @@ export async function openChangingHost(home: Home): Promise<ChangingHost> {
   const host = new FakeHost({ jobs: rows, status: { appVersion, contractVersion, home: home.root } });
   const server = await listenOnSocket(home.socket, (transport) => {
     const connection = host.bridge.connect(
-      (frame) => transport.send(hostFrameSchema.parse(frame)),
+      (text) => transport.send(hostFrameSchema.parse(JSON.parse(text))),
       () => transport.close(),
     );
     return {
@@ -126,13 +128,16 @@ export async function openChangingHost(home: Home): Promise<ChangingHost> {
     change(aSecond, lineInView) {
       const before = made;
       const began = performance.now();
+      let batches = 0;
       const timer = setInterval(() => {
         // By the clock: a late timer makes up for what it missed.
         const due = Math.floor(((performance.now() - began) / 1000) * aSecond) - (made - before);
         const line = lineInView();
         for (let index = 0; index < due; index += 1)
           changeRow(index % 2 === 0 ? line + (index % 30) : made * 7919);
-        host.publish();
+        host.publishJobs();
+        batches += 1;
+        if (batches % batchesAnOverview === 0) host.publishOverview();
       }, batchMs);
       return {
         stop() {

@@ -147,6 +147,13 @@ export class FakeHost {
 
   /** Sends what changed since the last time, one delta a subscription. */
   publish(): void {
+    this.publishJobs();
+    this.publishOverview();
+    this.tell('queue', () => fakeQueue(this));
+  }
+
+  /** Only what tells of jobs, which a controller sends more often than the rest. */
+  publishJobs(): void {
     const rows = [...this.changedJobs].flatMap((id) => this.jobs.get(id) ?? []);
     const removed = [...this.removedJobs];
     this.changedJobs = new Set();
@@ -156,8 +163,6 @@ export class FakeHost {
       const row = rows.find((item) => item.id === filter['jobId']);
       return row === undefined ? null : { summary: row, tasks: this.tasksOf(row.id) };
     });
-    this.tell('overview', () => overviewOf(this));
-    this.tell('queue', () => fakeQueue(this));
   }
 
   publishOverview(): void {
@@ -265,7 +270,7 @@ export class FakeHost {
         const port: FakePort = {
           subscriptions: new Map(),
           frame: (frame) => {
-            if (open) onFrame(JSON.parse(JSON.stringify(frame)));
+            if (open) onFrame(JSON.stringify(frame));
           },
           closed: () => {
             if (!open) return;

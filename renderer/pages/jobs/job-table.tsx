@@ -70,8 +70,13 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
     if (grid.current === null || scroller.current === null || place.current === null) return undefined;
     // Where the list was left. The rows are drawn by the effects below, which run anew with this one.
     scroller.current.scrollTop = state.scrollTop();
-    return view.attach({ grid: grid.current, scroller: scroller.current, place: place.current });
-  }, [view, state]);
+    return view.attach({
+      grid: grid.current,
+      scroller: scroller.current,
+      place: place.current,
+      onScroll: remember,
+    });
+  }, [view, state, remember]);
 
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -137,16 +142,7 @@ export function JobTable({ state, sort, showEnd, handlers, queryKey, onSort, onC
       aria-colcount={9}
       aria-busy={loading}
     >
-      <div
-        ref={scroller}
-        className={styles['scroller']}
-        role="none"
-        onScroll={(event) => {
-          // Nothing was changed yet since the last frame: reading it costs nothing here.
-          remember(event.currentTarget.scrollTop);
-          view.scrolled();
-        }}
-      >
+      <div ref={scroller} className={styles['scroller']} role="none">
         <TableHeader sort={sort} showEnd={showEnd} onSort={onSort} />
         <div
           role="rowgroup"

@@ -1,19 +1,14 @@
 /**
  * The lines of the list that are in view, drawn without React into a pool of elements: a line that leaves one end becomes the one that
- * enters at the other. It listens to the jobs it shows, to the selection, to pending stops and to the clock, and redraws what differs.
+ * enters at the other. It listens to the jobs it shows, to the selection, to pending stops and to the clock, and redraws what differs:
+ * what the user does at once, what comes by itself a few rows a frame, so that many changes at once are no long frame.
  */
 import { onTick, tickMs } from '../../components/clock.js';
 import type { JobActions } from '../../state/job-actions.js';
 import type { JobEntities } from '../../state/entities.js';
 import type { ListRow, ListStructure } from './list-structure.js';
-import {
-  actionAttribute,
-  createRowElement,
-  rowElementId,
-  rowHeight,
-  type RowAction,
-  type RowElement,
-} from './row-element.js';
+import { actionAttribute, type RowAction } from './row-dom.js';
+import { createRowElement, rowElementId, rowHeight, type RowElement } from './row-element.js';
 import type { Selection } from './selection.js';
 
 export interface RowHandlers {
@@ -28,6 +23,8 @@ export interface RowHandlers {
 
 /** Lines drawn beyond each end of what is seen. */
 const overscan = 8;
+/** Changed rows drawn in one frame: at least so many, and so many that all are drawn within so many frames. */
+const patches = { leastAFrame: 4, frames: 4 };
 /** Where there is no layout, as long as a window of the usual size. */
 const usualHeight = 600;
 /** While the rows run past a resting pointer, none of them is under it. */
@@ -42,6 +39,8 @@ export interface RowsElements {
   readonly scroller: HTMLElement;
   /** Where the rows are put. */
   readonly place: HTMLElement;
+  /** Told of each new place, before rows are drawn for it. */
+  readonly onScroll: (top: number) => void;
 }
 
 export interface RowsShown {
@@ -71,7 +70,13 @@ interface Slot {
   readonly element: RowElement;
   line: number;
   row: ListRow | null;
+  readonly changed: () => void;
   stopListening: (() => void) | null;
+}
+
+function sameRow(a: ListRow, b: ListRow): boolean {
+  if (a.kind !== b.kind || a.depth !== b.depth) return false;
+  return a.kind !== 'job' || b.kind !== 'job' || (a.id === b.id && a.open === b.open);
 }
 
 export function createRowsView(parts: RowsViewParts): RowsView {
@@ -85,11 +90,33 @@ export function createRowsView(parts: RowsViewParts): RowsView {
   let pointed: Element | null = null;
   let scrolledAtMs = Number.NEGATIVE_INFINITY;
   let hoverTimer: ReturnType<typeof setTimeout> | null = null;
+  /** Rows that changed by themselves and are drawn with one of the next frames. */
+  const changed = new Set<Slot>();
+  let patchesAFrame = 0;
+  let frame: number | null = null;
 
   const viewHeight = (): number => elements?.scroller.clientHeight || usualHeight;
   let height = usualHeight;
 
+  function drawSoon(slot: Slot): void {
+    changed.add(slot);
+    patchesAFrame = Math.max(patches.leastAFrame, patchesAFrame, Math.ceil(changed.size / patches.frames));
+    frame ??= requestAnimationFrame(drawChanged);
+  }
+
+  function drawChanged(): void {
+    let left = patchesAFrame;
+    for (const slot of changed) {
+      drawSlot(slot);
+      left -= 1;
+      if (left === 0) break;
+    }
+    if (changed.size === 0) patchesAFrame = 0;
+    frame = changed.size === 0 ? null : requestAnimationFrame(drawChanged);
+  }
+
   function drawSlot(slot: Slot): void {
+    changed.delete(slot);
     const { row } = slot;
     if (row === null || shown === null) return;
     const id = row.kind === 'job' ? row.id : null;
@@ -121,7 +148,15 @@ export function createRowsView(parts: RowsViewParts): RowsView {
   }
 
   function newSlot(): Slot {
-    const slot: Slot = { element: createRowElement(), line: -1, row: null, stopListening: null };
+    const slot: Slot = {
+      element: createRowElement(),
+      line: -1,
+      row: null,
+      changed: () => {
+        drawSoon(slot);
+      },
+      stopListening: null,
+    };
     slots.push(slot);
     return slot;
   }
@@ -132,6 +167,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
     slot.row = null;
     slot.line = -1;
     slot.element.root.remove();
+    changed.delete(slot);
     if (slot === hovered) hovered = null;
   }
 
@@ -143,12 +179,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
     slot.row = row;
     if (id !== before) {
       slot.stopListening?.();
-      slot.stopListening =
-        id === null
-          ? null
-          : jobs.listen(id, () => {
-              drawSlot(slot);
-            });
+      slot.stopListening = id === null ? null : jobs.listen(id, slot.changed);
     }
     drawSlot(slot);
     if (slot.element.root.parentNode === null) elements?.place.append(slot.element.root);
@@ -158,37 +189,38 @@ export function createRowsView(parts: RowsViewParts): RowsView {
     structure.total === null ? linesWhileLoading : structure.length;
 
   /** Puts the lines in view into the pool. `all`: what they are may have changed, not only which they are. */
-  function place(all: boolean): void {
+  function place(all: boolean, top: number): void {
     if (elements === null || shown === null) return;
     const { structure } = shown;
-    const top = elements.scroller.scrollTop;
     const count = length(structure);
-    const first = Math.max(0, Math.min(count, Math.floor(top / rowHeight) - overscan));
-    const last = Math.min(count - 1, Math.ceil((top + height) / rowHeight) + overscan);
+    // As many lines wherever it stands, so that each element leaves one line for another and never the page.
+    const size = Math.ceil(height / rowHeight) + 1 + 2 * overscan;
+    const first = Math.max(0, Math.min(count - size, Math.floor(top / rowHeight) - overscan));
+    const last = Math.min(count, first + size) - 1;
     if (!all && first === range.first && last === range.last) return;
+    const before = range;
     range = { first, last };
-    const size = Math.ceil(height / rowHeight) + 2 * overscan + 2;
     while (slots.length < size) newSlot();
     for (const slot of slots.splice(size)) clearSlot(slot);
     const seen: number[] = [];
-    const used = new Set<Slot>();
     for (let line = first; line <= last; line += 1) {
+      // Where only the place is another one, a line that was in view is there.
+      if (!all && line >= before.first && line <= before.last) continue;
       const row = structure.rowAt(line);
       const slot = slots[line % size];
       if (slot === undefined) continue;
       if (row.kind === 'more' || row.kind === 'failed') {
         seen.push(line);
-        continue;
-      }
-      used.add(slot);
-      if (all || slot.line !== line) fillSlot(slot, line, row);
+        clearSlot(slot);
+      } else if (slot.line !== line || slot.row === null || !sameRow(slot.row, row))
+        fillSlot(slot, line, row);
     }
-    for (const slot of slots) if (slot.row !== null && !used.has(slot)) clearSlot(slot);
+    for (const slot of slots) {
+      if (slot.row !== null && (slot.line < first || slot.line > last)) clearSlot(slot);
+    }
     markActive();
-    if (seen.length !== others.length || seen.some((line, index) => line !== others[index])) {
-      others = seen;
-      onOthers(seen);
-    }
+    const still = all ? [] : others.filter((line) => line >= first && line <= last);
+    if (seen.length > 0 || still.length !== others.length) onOthers((others = [...still, ...seen]));
     onRange(first, Math.max(first, last));
   }
 
@@ -271,12 +303,20 @@ export function createRowsView(parts: RowsViewParts): RowsView {
       elements = given;
       height = viewHeight();
       const { place: rows, scroller } = given;
+      const onScroll = () => {
+        scrolledAtMs = performance.now();
+        // Nothing was changed yet since the last frame: reading it costs nothing here.
+        const top = scroller.scrollTop;
+        given.onScroll(top);
+        place(false, top);
+      };
       const onOver = (event: MouseEvent) => {
         point(event.target instanceof Element ? event.target : null);
       };
       const onLeave = () => {
         point(null);
       };
+      scroller.addEventListener('scroll', onScroll, { passive: true });
       rows.addEventListener('click', onClick);
       rows.addEventListener('contextmenu', onMenu);
       rows.addEventListener('mouseover', onOver);
@@ -285,15 +325,21 @@ export function createRowsView(parts: RowsViewParts): RowsView {
         const now = viewHeight();
         if (now === height) return;
         height = now;
-        place(true);
+        place(false, scroller.scrollTop);
       });
       sizes.observe(scroller);
-      const stops = [selection.subscribe(drawAll), stopping.subscribe(drawAll), onTick(drawAll)];
+      const onClock = () => {
+        for (const slot of slots) if (slot.row !== null) drawSoon(slot);
+      };
+      const stops = [selection.subscribe(drawAll), stopping.subscribe(drawAll), onTick(onClock)];
       return () => {
         for (const stop of stops) stop();
         sizes.disconnect();
         if (hoverTimer !== null) clearTimeout(hoverTimer);
         hoverTimer = null;
+        if (frame !== null) cancelAnimationFrame(frame);
+        frame = null;
+        scroller.removeEventListener('scroll', onScroll);
         rows.removeEventListener('click', onClick);
         rows.removeEventListener('contextmenu', onMenu);
         rows.removeEventListener('mouseover', onOver);
@@ -305,17 +351,15 @@ export function createRowsView(parts: RowsViewParts): RowsView {
       };
     },
     show(next) {
-      const same =
-        shown !== null &&
-        shown.structure === next.structure &&
-        shown.showEnd === next.showEnd &&
-        range.last >= 0;
+      const before = shown;
       shown = next;
-      if (!same) place(true);
+      if (before?.structure === next.structure && before.showEnd === next.showEnd && range.last >= 0) return;
+      place(true, elements?.scroller.scrollTop ?? 0);
+      // Other columns of the same rows.
+      if (before?.structure.flat !== next.structure.flat || before.showEnd !== next.showEnd) drawAll();
     },
     scrolled() {
-      scrolledAtMs = performance.now();
-      place(false);
+      place(false, elements?.scroller.scrollTop ?? 0);
     },
   };
 }
