@@ -53,4 +53,13 @@ describe('job entities', () => {
     expect(jobs.get('/anna/x1')).toBeUndefined();
     expect(jobs.get('/anna/x4')).toBeDefined();
   });
+
+  it('forgets last what was asked for last', () => {
+    const jobs = createJobEntities(2);
+    jobs.put([a, b]);
+    jobs.put([{ ...a }]);
+    jobs.put([fakeSummary({ id: '/anna/c' })]);
+    expect(jobs.get(a.id)).toEqual(a);
+    expect(jobs.get(b.id)).toBeUndefined();
+  });
 });

@@ -68,7 +68,12 @@ export function createJobEntities(limit: number = mostRows): JobEntities {
       const touched: string[] = [];
       for (const row of incoming) {
         const before = rows.get(row.id);
-        if (before !== undefined && same(before, row)) continue;
+        // To the end of the order: what was asked for last is forgotten last.
+        rows.delete(row.id);
+        if (before !== undefined && same(before, row)) {
+          rows.set(row.id, before);
+          continue;
+        }
         rows.set(row.id, row);
         touched.push(row.id);
       }

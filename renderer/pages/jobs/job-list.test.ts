@@ -85,6 +85,22 @@ describe('job list', () => {
     close();
   });
 
+  it('keeps the pages nearest to where it is, and fetches one it has forgotten again', async () => {
+    const { list, fake, close } = setUp(roots(20_000));
+    await total(list).toBe(20_000);
+    const known = (line: number) => list.structure.get().rowAt(line).kind === 'job';
+    for (let page = 1; page <= 64; page += 1) {
+      list.show(page * pageSize + 80, page * pageSize + 119);
+      await eventually(() => known(page * pageSize)).toBe(true);
+    }
+    expect([0, 4, 5, 64].map((page) => known(page * pageSize))).toEqual([false, false, true, true]);
+    expect(list.structure.get().lineOf('/anna/j0')).toBe(-1);
+    list.show(0, 39);
+    await eventually(() => ids(list, 0, 1)).toEqual(['j0']);
+    expect(fake.callsOf('job.list').filter((params) => params.offset === 0)).toHaveLength(2);
+    close();
+  });
+
   it('fetches the page that is near before it is seen', async () => {
     const { list, fake, close } = setUp(roots(1000));
     await total(list).toBe(1000);

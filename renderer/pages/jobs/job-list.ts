@@ -10,9 +10,12 @@ import type { JobBatch, JobEntities } from '../../state/entities.js';
 import { asRefusal } from '../../state/hooks.js';
 import type { Host } from '../../state/host.js';
 import { createStore, type ReadableStore } from '../../state/store.js';
+import { createSlots } from './slots.js';
 import { buildStructure, emptyStructure, type ChildList, type ListStructure } from './list-structure.js';
 
 export const pageSize = 200;
+/** Pages kept; with the children that are open, less than the rows that are kept. */
+const mostPages = 60;
 /** Rows fetched ahead of what is shown: scrolled to, they are there, instead of being drawn twice. */
 const aheadRows = 80;
 /** Least time between two fetches caused by changes. */
@@ -89,7 +92,7 @@ export function createJobList(options: JobListOptions): JobList {
   /** Answers of an older query are dropped. */
   let generation = 0;
   let total: number | null = null;
-  let slots: (string | undefined)[] = [];
+  const slots = createSlots(pageSize);
   let indexOf = new Map<string, number>();
   let pages = new Map<number, PageState>();
   const children = new Map<string, ChildList>();
@@ -106,7 +109,7 @@ export function createJobList(options: JobListOptions): JobList {
     structure.set(
       buildStructure({
         total,
-        slots,
+        slots: slots.snapshot(),
         indexOf,
         children,
         expanded,
@@ -117,30 +120,40 @@ export function createJobList(options: JobListOptions): JobList {
   }
 
   function setSlot(index: number, id: string): void {
-    const before = slots[index];
+    const before = slots.at(index);
     if (before !== undefined && before !== id && indexOf.get(before) === index) indexOf.delete(before);
     const elsewhere = indexOf.get(id);
-    if (elsewhere !== undefined && elsewhere !== index && slots[elsewhere] === id) {
+    if (elsewhere !== undefined && elsewhere !== index && slots.at(elsewhere) === id) {
       // The row moved here from a page that is therefore old.
-      slots[elsewhere] = undefined;
+      slots.set(elsewhere, undefined);
       const page = Math.floor(elsewhere / pageSize);
       if (pages.get(page) === 'fresh') pages.set(page, 'stale');
     }
-    slots[index] = id;
+    slots.set(index, id);
     indexOf.set(id, index);
   }
 
   function applyPage(page: number, answer: MethodResult<'job.list'>): void {
     jobs.put(answer.rows);
     total = answer.total;
-    if (slots.length > total) {
-      for (const id of slots.splice(total)) if (id !== undefined) indexOf.delete(id);
-    }
+    for (const id of slots.cut(total)) indexOf.delete(id);
     answer.rows.forEach((row, offset) => {
       setSlot(page * pageSize + offset, row.id);
       if (row.submittedAtMs > newestMs) newestMs = row.submittedAtMs;
     });
     pages.set(page, 'fresh');
+    forgetFar(page);
+  }
+
+  /** Of a long list only so many pages are kept, those nearest to what was fetched last: the entities forget their rows as well. */
+  function forgetFar(near: number): void {
+    if (pages.size <= mostPages) return;
+    const far = [...pages.keys()].sort((a, b) => Math.abs(b - near) - Math.abs(a - near));
+    for (const page of far.slice(0, pages.size - mostPages)) {
+      if (pages.get(page) === 'loading') continue;
+      pages.delete(page);
+      for (const id of slots.forget(page)) indexOf.delete(id);
+    }
   }
 
   function fetchPage(page: number): void {
@@ -175,7 +188,7 @@ export function createJobList(options: JobListOptions): JobList {
     call('job.list', { ...wanted, offset: 0, limit: pageSize }).then(
       (answer) => {
         if (mine !== generation) return;
-        slots = [];
+        slots.clear();
         indexOf = new Map();
         pages = new Map();
         error = null;
@@ -185,7 +198,7 @@ export function createJobList(options: JobListOptions): JobList {
       },
       (reason: unknown) => {
         if (mine !== generation) return;
-        slots = [];
+        slots.clear();
         indexOf = new Map();
         pages = new Map();
         total = null;

@@ -3,17 +3,21 @@ import { buildStructure, type ChildList, type ListRow, type StructureInput } fro
 
 const list = (ids: string[], total = ids.length): ChildList => ({ ids, total, loading: false, error: null });
 
-function input(part: Partial<StructureInput>): StructureInput {
+interface Given extends Omit<Partial<StructureInput>, 'slots'> {
+  readonly slots?: readonly (string | undefined)[];
+}
+
+function input(part: Given): StructureInput {
   const slots = part.slots ?? ['a', 'b', 'c', 'd'];
   return {
     total: slots.length,
-    slots,
     indexOf: new Map(slots.flatMap((id, index) => (id === undefined ? [] : [[id, index]]))),
     children: new Map(),
     expanded: new Set(),
     error: null,
     flat: false,
     ...part,
+    slots: { at: (index) => slots[index] },
   };
 }
 
@@ -21,7 +25,7 @@ function words(rows: readonly ListRow[]): string[] {
   return rows.map((row) => (row.kind === 'job' ? `${' '.repeat(row.depth)}${row.id}` : row.kind));
 }
 
-function all(given: Partial<StructureInput>): string[] {
+function all(given: Given): string[] {
   const structure = buildStructure(input(given));
   return words(Array.from({ length: structure.length }, (_item, line) => structure.rowAt(line)));
 }

@@ -1,5 +1,6 @@
 /** From pages of root jobs and opened children to lines on the screen: positions, not contents. */
 import type { Refusal } from '../../../core/contract/errors.js';
+import type { SlotsView } from './slots.js';
 
 export interface ChildList {
   readonly ids: readonly string[];
@@ -31,7 +32,8 @@ export interface ListStructure {
 
 export interface StructureInput {
   readonly total: number | null;
-  readonly slots: readonly (string | undefined)[];
+  /** As they are now, for as long as the structure is used. */
+  readonly slots: SlotsView;
   readonly indexOf: ReadonlyMap<string, number>;
   readonly children: ReadonlyMap<string, ChildList>;
   readonly expanded: ReadonlySet<string>;
@@ -75,12 +77,12 @@ function descendants(input: StructureInput, parentId: string, depth: number, int
 }
 
 export function buildStructure(input: StructureInput): ListStructure {
-  const slots = [...input.slots];
+  const { slots } = input;
   // The list's own map, which goes on changing: what it says of these slots is checked, not copied for each page of rows.
   const indexOf = {
     get(id: string): number | undefined {
       const index = input.indexOf.get(id);
-      return index !== undefined && slots[index] === id ? index : undefined;
+      return index !== undefined && slots.at(index) === id ? index : undefined;
     },
   };
   const blocks: Block[] = [];
@@ -137,7 +139,7 @@ export function buildStructure(input: StructureInput): ListStructure {
       const block = blockBefore(line, (candidate) => candidate.start);
       const child = block?.rows[line - block.start];
       if (child !== undefined) return child;
-      const id = slots[rootIndexAt(line)];
+      const id = slots.at(rootIndexAt(line));
       return id === undefined
         ? skeleton
         : { kind: 'job', id, depth: 0, open: !input.flat && input.expanded.has(id) };
