@@ -160,11 +160,49 @@ describe('one victim search for solo tasks and gangs', () => {
   ] as const)('%s against %s that ran %d min: %s', (band, victim, minutes, evicted) => {
     const world = new TestCluster([worker('w1')]);
     world.run('/bob/a', 'w1', { cpu: 4, band: victim, startedAtMs: world.nowMs - minutes * minute });
-    world.submit('/ann/a', { band });
+    world.submit('/ann/a', { band, waitingSinceMs: world.nowMs - 2 * minute });
     const decision = world.decide();
     expect(evictedBy(decision)).toEqual(evicted ? ['/bob/a/0'] : []);
     // Time alone changes it: the pass says when to look again.
     if (!evicted) expect(decision.wakeAtMs).toBe(world.nowMs + (5 - minutes) * minute);
+  });
+
+  test('one INTERACTIVE task gives others two minutes to end by themselves before it evicts', () => {
+    const world = new TestCluster([worker('w1')]);
+    world.run('/bob/a', 'w1', { cpu: 4, band: 'BATCH' });
+    world.submit('/ann/a', { band: 'INTERACTIVE' });
+    const submittedMs = world.nowMs;
+    const decision = world.decide();
+    expect(evictedBy(decision)).toEqual([]);
+    expect(waitsOf(decision)).toEqual(['/ann/a capacity']);
+    expect(decision.wakeAtMs).toBe(submittedMs + 2 * minute);
+    world.nowMs = submittedMs + 2 * minute - 1;
+    expect(evictedBy(world.decide())).toEqual([]);
+    world.nowMs += 1;
+    expect(evictedBy(world.decide())).toEqual(['/bob/a/0']);
+  });
+
+  test('what ends in these two minutes is taken and nobody evicted', () => {
+    const world = new TestCluster([worker('w1'), worker('w2')]);
+    for (const id of ['w1', 'w2']) world.run(`/bob/${id}`, id, { cpu: 4, band: 'BATCH' });
+    world.submit('/ann/a', { band: 'INTERACTIVE' });
+    world.round();
+    world.nowMs += minute;
+    world.gone('/bob/w2/0');
+    const decision = world.decide();
+    expect(evictedBy(decision)).toEqual([]);
+    expect(placesOf(decision)).toEqual(['/ann/a/0 w2']);
+  });
+
+  test.each([
+    ['a PRODUCTION task', { band: 'PRODUCTION' }],
+    ['a SYSTEM task', { band: 'SYSTEM' }],
+    ['an INTERACTIVE gang', { band: 'INTERACTIVE', tasks: 2, gangBy: 'rack' }],
+  ] as const)('%s evicts at once', (_, asked) => {
+    const world = new TestCluster(['w1', 'w2'].map((id) => worker(id, { attributes: { rack: 'r' } })));
+    for (const id of ['w1', 'w2']) world.run(`/bob/${id}`, id, { cpu: 4, band: 'BATCH' });
+    world.submit('/ann/a', { cpu: 4, ...asked });
+    expect(evictedBy(world.decide())).toHaveLength('tasks' in asked ? 2 : 1);
   });
 
   test('a sick or foreign-held card of a victim makes no room', () => {

@@ -20,6 +20,7 @@ import { withdrawNeedless } from './withdraw.js';
 import type { Working } from './working.js';
 
 const batch = bandRank('BATCH');
+const interactive = bandRank('INTERACTIVE');
 /** Units of a band that are tried for its reservation in one pass. */
 const maxReserveTries = 2;
 const unused: UserUse = { tasks: 0, cpu: 0, memory: 0, gpus: 0 };
@@ -264,7 +265,7 @@ export class Pass {
     const { shape, job } = entry;
     const rank = bandRank(band);
     const holds = this.cluster.reservations.find(({ jobId }) => jobId === job.id);
-    if (rank < batch) {
+    if (rank < batch && !this.isPatient(entry, rank)) {
       // Who fails makes all others of the band fail that ask for as much: what they could take only shrinks.
       const failed = shape.failedBand === rank && size >= shape.failedSize;
       const found = failed && holds === undefined ? null : plan();
@@ -285,6 +286,15 @@ export class Pass {
     if (shape.sharedBytes !== null)
       this.wakeAtMs = Math.min(this.wakeAtMs, this.working.shared.nextChangeMs());
     return this.reserveFor(entry, rank, size, holds?.workerIds ?? []) ? 'reserved' : 'capacity';
+  }
+
+  /** It gives what ends by itself a chance first. */
+  private isPatient({ job }: JobEntry, rank: number): boolean {
+    if (rank !== interactive || job.gangBy !== null) return false;
+    const untilMs = job.waitingSinceMs + this.rules.patienceMs;
+    if (untilMs <= this.nowMs) return false;
+    this.wakeAtMs = Math.min(this.wakeAtMs, untilMs);
+    return true;
   }
 
   private reserveFor(entry: JobEntry, rank: number, size: number, before: readonly string[]): boolean {

@@ -60,9 +60,14 @@ export function replay(input: RoundInput): Decision {
   for (const attempt of input.attempts) cluster.putAttempt(attempt);
   cluster.setReservations(input.reservations);
   // JSON has no infinity.
-  const { reserveAfterMs } = input.rules as { reserveAfterMs: number | null };
+  const { reserveAfterMs, patienceMs } = input.rules as {
+    reserveAfterMs: number | null;
+    patienceMs?: number;
+  };
   return scheduler.decide(input.nowMs, {
     ...input.rules,
+    // Records of before there was such a time have none.
+    patienceMs: patienceMs ?? 0,
     reserveAfterMs: reserveAfterMs ?? Number.POSITIVE_INFINITY,
   });
 }

@@ -13,6 +13,11 @@ export interface Rules {
   readonly maxAssignments: number | null;
   /** A victim has run that long, unless it is BATCH and the beneficiary PRODUCTION or SYSTEM. */
   readonly minRunMs: number;
+  /**
+   * A single INTERACTIVE task evicts nobody before it has waited that long: so much ends by itself meanwhile that most find a place
+   * without. Gangs, SYSTEM and PRODUCTION do not wait for that.
+   */
+  readonly patienceMs: number;
   /** From that wait on, the first gang or large task of a band reserves machines. */
   readonly reserveAfterMs: number;
 }
@@ -24,6 +29,7 @@ export const originalRules: Rules = {
   maxPerJob: 4,
   maxAssignments: null,
   minRunMs: 0,
+  patienceMs: 0,
   reserveAfterMs: Number.POSITIVE_INFINITY,
 };
 
@@ -34,5 +40,6 @@ export const ourRules: Rules = {
   maxPerJob: null,
   maxAssignments: null,
   minRunMs: 5 * 60_000,
+  patienceMs: 2 * 60_000,
   reserveAfterMs: 15 * 60_000,
 };

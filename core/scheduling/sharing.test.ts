@@ -16,6 +16,7 @@ function lab(used: readonly [Partial<SchedulingGpu>, Partial<SchedulingGpu>] = [
   const world = new TestCluster([
     worker('w1', { cpuMillicores: 32_000, gpus: cards(2, (at) => used[at] ?? {}) }),
   ]);
+  world.rules = { ...world.rules, patienceMs: 0 };
   const see = (next: typeof used) => {
     world.cluster.setWorkers([
       worker('w1', { cpuMillicores: 32_000, gpus: cards(2, (at) => next[at] ?? {}) }),

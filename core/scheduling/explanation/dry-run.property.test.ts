@@ -45,6 +45,8 @@ test.each([1, 42, 2026])('seed %i', (seed) => {
       ),
     );
     world.cluster.setBudgets([], limit);
+    // A dry run tells what would be evicted once nobody is patient any more.
+    world.rules = { ...world.rules, patienceMs: 0 };
     for (const [at, { job, minutes }] of jobs.entries()) {
       const { user, band, cpu, gpus: gpuCount, tasks, gang, rack, held } = job;
       const asked = {

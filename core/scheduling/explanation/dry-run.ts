@@ -21,7 +21,8 @@ export function dryRun(
   nowMs: number,
   rules: Rules,
 ): DryRun {
-  return scheduler.trial(job, tasks, nowMs, rules, (decision) => {
+  // What it would evict is what is asked for here, though it would give others a short time to end by themselves.
+  return scheduler.trial(job, tasks, nowMs, { ...rules, patienceMs: 0 }, (decision) => {
     const { cluster } = scheduler;
     const places = decision.placed
       .filter(({ jobId }) => jobId === job.id)
@@ -50,7 +51,10 @@ export function dryRun(
           : evicts.length > 0 || places.some(({ provisional }) => provisional)
             ? 'STARTS_AFTER_EVICTIONS'
             : 'STARTS_NOW',
-      message: never === null ? messageOf(places, evicts, waiting, explanation) : neverText(never),
+      message:
+        never === null
+          ? messageOf(places, evicts, waiting, explanation, patienceOf(job, rules))
+          : neverText(never),
       places,
       evicts,
       waiting,
@@ -82,6 +86,7 @@ function messageOf(
   evicts: DryRun['evicts'],
   waiting: number,
   explanation: Explanation | null,
+  patienceMs: number,
 ): string {
   const why = explanation?.message ?? 'Waits for its turn.';
   if (places.length === 0) return why;
@@ -89,9 +94,17 @@ function messageOf(
   const more = machines.length > 3 ? ` and ${machines.length - 3} more` : '';
   const where = `${machines.slice(0, 3).join(', ')}${more}`;
   const evicted = `${tasksText(evicts.length)} of ${jobsText(evicts)}`;
+  const unless =
+    patienceMs > 0 ? `, unless something ends by itself within ${formatDuration(patienceMs)}` : '';
   const start =
-    evicts.length === 0 ? `Starts now on ${where}` : `Starts on ${where} after it has evicted ${evicted}`;
+    evicts.length === 0
+      ? `Starts now on ${where}`
+      : `Starts on ${where} after it has evicted ${evicted}${unless}`;
   return waiting === 0 ? `${start}.` : `${start} with ${tasksText(places.length)}; ${waiting} more: ${why}`;
+}
+
+function patienceOf(job: QueuedJob, rules: Rules): number {
+  return job.gangBy === null && job.band === 'INTERACTIVE' ? rules.patienceMs : 0;
 }
 
 function jobsText(evicts: DryRun['evicts']): string {

@@ -25,7 +25,7 @@ const wantedPercent = 30;
 const allowedPercent = 10;
 const allowedPoints = 1;
 const rounding = 1e-9;
-/** The default grace is half a minute; a victim must have run for the minimum time before it makes room. */
+/** The default grace is half a minute; a victim must have run for the minimum time before it makes room. Our patience is not in it. */
 const allowedMinutes = ourRules.minRunMs / minuteMs + 0.5;
 
 interface Judged {

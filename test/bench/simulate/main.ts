@@ -7,8 +7,12 @@ import { budgets, gpusPerMachine, machineCount, machines } from './machines.js';
 import { simulate, type Policy } from './simulation.js';
 import { makeTrace } from './trace.js';
 
-/** GPU hours asked for, of those there are. */
-const load = 0.85;
+/**
+ * GPU hours asked for, of those there are, unless `--load` says otherwise. Two days of the week bring half as much: on the other five
+ * this is 0.875 of what there is, and their afternoons bring more than there is. From 0.86 on they would bring it all day, and
+ * what waits would grow from Monday to Friday: then no order helps all, it only says whom it hurts.
+ */
+const usualLoad = 0.75;
 const gpus = machineCount * gpusPerMachine;
 const processes = 2;
 
@@ -16,6 +20,7 @@ interface Order {
   readonly policy: Policy;
   readonly seed: number;
   readonly days: number;
+  readonly load: number;
 }
 
 interface Done extends Order {
@@ -27,7 +32,7 @@ interface Done extends Order {
 
 function runOne(order: Order): Done {
   const before = process.cpuUsage();
-  const trace = makeTrace({ seed: order.seed, days: order.days, gpus, load });
+  const trace = makeTrace({ seed: order.seed, days: order.days, gpus, load: order.load });
   const course = simulate({ policy: order.policy, machines: machines(), budgets: budgets(), trace });
   const used = process.cpuUsage(before);
   return {
@@ -42,15 +47,16 @@ function runOne(order: Order): Done {
 interface Options {
   readonly seeds: number;
   readonly days: number;
+  readonly load: number;
   readonly policies: readonly Policy[];
   readonly compare: boolean;
   readonly json: boolean;
 }
 
-const usage = 'simulate [--compare] [--policy original|ours] [--seeds N] [--days D] [--json]';
+const usage = 'simulate [--compare] [--policy original|ours] [--seeds N] [--days D] [--load L] [--json]';
 
 function optionsOf(words: readonly string[]): Options {
-  let [seeds, days, compare, json] = [20, 7, false, false];
+  let [seeds, days, load, compare, json] = [20, 7, usualLoad, false, false];
   let policies: readonly Policy[] = ['original', 'ours'];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? '';
@@ -63,6 +69,11 @@ function optionsOf(words: readonly string[]): Options {
         throw new Error(`${word} ${words[at] ?? ''}: a whole number from 1 on is wanted. Usage: ${usage}`);
       if (word === '--seeds') seeds = value;
       else days = value;
+    } else if (word === '--load') {
+      at += 1;
+      load = Number(words[at]);
+      if (!(load > 0 && load <= 2))
+        throw new Error(`--load ${words[at] ?? ''}: a number above 0 and up to 2 is wanted. Usage: ${usage}`);
     } else if (word === '--policy') {
       at += 1;
       const value = words[at];
@@ -73,13 +84,13 @@ function optionsOf(words: readonly string[]): Options {
   }
   if (compare && policies.length === 1)
     throw new Error('--compare needs both rule sets: leave --policy out.');
-  return { seeds, days, policies, compare, json };
+  return { seeds, days, load, policies, compare, json };
 }
 
 /** Both rule sets of a seed one after the other, so that the processes end at about the same time. */
-function ordersOf({ seeds, days, policies }: Options): Order[] {
+function ordersOf({ seeds, days, load, policies }: Options): Order[] {
   const numbers = Array.from({ length: seeds }, (_, at) => at + 1);
-  return numbers.flatMap((seed) => policies.map((policy) => ({ policy, seed, days })));
+  return numbers.flatMap((seed) => policies.map((policy) => ({ policy, seed, days, load })));
 }
 
 async function runAll(orders: readonly Order[], progress: (done: Done) => void): Promise<Done[]> {
@@ -109,7 +120,7 @@ async function runAll(orders: readonly Order[], progress: (done: Done) => void):
   return finished.sort((left, right) => left.seed - right.seed);
 }
 
-function report({ compare, json, policies, seeds, days }: Options, runs: readonly Done[]): boolean {
+function report({ compare, json, policies, seeds, days, load }: Options, runs: readonly Done[]): boolean {
   const of = (policy: Policy) => runs.filter((run) => run.policy === policy).map((run) => run.figures);
   const rows = policies.length === 2 ? compareRuns(of('original'), of('ours')) : [];
   const holds = rows.every((row) => row.holds);
