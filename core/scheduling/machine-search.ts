@@ -13,6 +13,8 @@ interface MachinePlan {
   readonly victims: readonly Victim[];
   /** Rank of the best band among the victims: the lower, the dearer. */
   readonly rank: number;
+  /** A gang is among them that a small task would rather leave alone. */
+  readonly hitsGang: boolean;
   readonly cost: Cost;
 }
 
@@ -68,7 +70,7 @@ export class MachineSearch {
       const worker = order[known.next] ?? 0;
       const first = this.victims.on(worker)[0];
       if (first === undefined) continue;
-      if (best !== null && (first.rank < best.rank || this.sets.compareOne(first, best.cost) >= 0)) break;
+      if (best !== null && isDearer(first.rank, this.sets.compareOne(first, best.cost), best)) break;
       if (((reachable[worker >>> 5] ?? 0) & (1 << (worker & 31))) === 0) continue;
       if (!this.isOpen(shape, worker, band)) continue;
       const machine: KnownMachine = { worker, seen: -1, plan: null };
@@ -100,13 +102,18 @@ export class MachineSearch {
 
   private lookAt(known: KnownMachine, entry: JobEntry, band: number): void {
     const { worker } = known;
+    const { id } = entry.job;
+    // All members of a gang need their places at once: for one card of it, it would wait again far longer than a single task.
+    const spares = !entry.shape.isLarge;
     known.seen = this.working.touched[worker] ?? 0;
     known.plan = null;
     for (let threshold = worstBand; threshold > band; threshold -= 1) {
-      const found = this.sets.cheapest(worker, 1, band, threshold, entry.job.id);
+      const single = spares ? this.sets.cheapest(worker, 1, band, threshold, id, [], true) : null;
+      const found = single ?? this.sets.cheapest(worker, 1, band, threshold, id);
       if (found === null) continue;
       const rank = found.reduce((least, victim) => Math.min(least, victim.rank), worstBand);
-      known.plan = { worker, victims: found, cost: costOf(found), rank };
+      const hitsGang = spares && found.some(({ gang }) => gang);
+      known.plan = { worker, victims: found, cost: costOf(found), rank, hitsGang };
       return;
     }
   }
@@ -126,5 +133,11 @@ export class MachineSearch {
 function cheaper(left: MachinePlan | null, right: MachinePlan | null): MachinePlan | null {
   if (left === null || right === null) return left ?? right;
   if (right.rank !== left.rank) return right.rank > left.rank ? right : left;
+  if (right.hitsGang !== left.hitsGang) return right.hitsGang ? left : right;
   return compareCosts(right.cost, left.cost) < 0 ? right : left;
+}
+
+/** True when no machine whose first victim is of that rank, and compares so with the best set, can have a better one. */
+function isDearer(rank: number, compared: number, best: MachinePlan): boolean {
+  return rank < best.rank || (!best.hitsGang && compared >= 0);
 }

@@ -108,7 +108,8 @@ export class VictimSets {
   }
 
   /**
-   * The cheapest victims on one machine for `wanted` tasks on it, none better than `threshold`; null when there are none. Those of `taken` are gone already.
+   * The cheapest victims on one machine for `wanted` tasks on it, none better than `threshold`; null when there are none. Those of `taken` are gone already;
+   * no gang is among them when they are `single`.
    */
   cheapest(
     worker: number,
@@ -117,11 +118,13 @@ export class VictimSets {
     threshold: number,
     jobId: string,
     taken: readonly Victim[] = [],
+    single = false,
   ): readonly Victim[] | null {
     const candidates: Victim[] = [];
     for (const victim of this.victims.on(worker)) {
       if (victim.rank < threshold) break;
-      if (taken.includes(victim) || !this.victims.isEligible(victim, band, jobId)) continue;
+      if ((single && victim.gang) || taken.includes(victim) || !this.victims.isEligible(victim, band, jobId))
+        continue;
       // The cheapest of all, alone: no set can cost less.
       if (candidates.length === 0 && this.roomWithout(worker, victim) >= wanted) return [victim];
       candidates.push(victim);
