@@ -77,7 +77,11 @@ function Mine() {
   const low = isNearLimit(mine);
   const text = budgets.mineOf(mine.spend.total, mine.limit);
   return (
-    <a className={styles['item']} href={routeHash(budgetsRoute)} title={budgets.mineTitle(mine.used, mine.faded)}>
+    <a
+      className={styles['item']}
+      href={routeHash(budgetsRoute)}
+      title={budgets.mineTitle(mine.used, mine.faded)}
+    >
       {mine.limit === 'unlimited' ? null : (
         <span className={styles['meter']}>
           <Meter label={budgets.mine} value={usedShare(mine)} text={text} low={low} />
