@@ -105,6 +105,42 @@ describe('one victim search for solo tasks and gangs', () => {
     expect(placesOf(decision)).toEqual(['/ann/a/0 w1 after g0']);
   });
 
+  describe('a gang and a single task that has lost more work', () => {
+    function lab() {
+      const world = new TestCluster([worker('w1'), worker('w2'), worker('w3')]);
+      for (const [at, id] of ['w1', 'w2'].entries())
+        world.run('/bob/gang', id, {
+          uid: `g${at}`,
+          taskId: `/bob/gang/${at}`,
+          cpu: 4,
+          gang: true,
+          band: 'BATCH',
+        });
+      world.run('/bob/single', 'w3', { cpu: 4, band: 'BATCH', startedAtMs: world.nowMs - 600 * minute });
+      return world;
+    }
+
+    test('for a small task the single one goes', () => {
+      const world = lab();
+      world.submit('/ann/small', { cpu: 1, band: 'PRODUCTION' });
+      expect(evictedBy(world.decide())).toEqual(['/bob/single/0']);
+    });
+
+    test('for one of half a machine whoever loses less', () => {
+      const world = lab();
+      world.submit('/ann/large', { cpu: 2, band: 'PRODUCTION' });
+      expect(evictedBy(world.decide())).toEqual(['g0', 'g1']);
+    });
+
+    test('but the worse band goes first, a gang or not', () => {
+      const world = new TestCluster([worker('w1'), worker('w2')]);
+      world.run('/bob/gang', 'w1', { uid: 'g0', taskId: '/bob/gang/0', cpu: 4, gang: true, band: 'BATCH' });
+      world.run('/bob/single', 'w2', { cpu: 4, band: 'INTERACTIVE' });
+      world.submit('/ann/small', { cpu: 1, band: 'PRODUCTION' });
+      expect(evictedBy(world.decide())).toEqual(['g0']);
+    });
+  });
+
   test('a gang with one member of an equal band is no victim', () => {
     const world = new TestCluster([worker('w1'), worker('w2')]);
     world.run('/bob/gang', 'w1', { uid: 'g0', taskId: '/bob/gang/0', cpu: 4, gang: true, band: 'BATCH' });
