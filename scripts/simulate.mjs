@@ -1,5 +1,5 @@
 /**
- * `npm run simulate [-- --compare] [--policy original|ours] [--seeds N] [--days D] [--json]`: the scheduler over made-up traces in virtual
+ * `npm run simulate [-- --compare] [--policy original|ours] [--seeds N] [--days D] [--load L] [--json]`: the scheduler over made-up traces in virtual
  * time, see test/bench/simulate. Exit code 1 with `--compare` when our rules do not hold what they promise beside the original's.
  */
 import { fork } from 'node:child_process';
