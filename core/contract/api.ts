@@ -226,9 +226,10 @@ export const methods = {
     result: z.strictObject({ machine: machineViewSchema.nullable(), checks: z.array(machineCheckSchema) }),
   },
   /** Only of a machine on which nothing of ours runs, unless `force`: then its tasks count as lost. */
+  /** With `force` what runs there is told to stop, for some seconds at most; `notStopped` names in one sentence what may go on. */
   'machine.remove': {
     params: z.strictObject({ requestId, machineId, force: z.boolean().default(false) }),
-    result: z.strictObject({}),
+    result: z.strictObject({ notStopped: z.string().nullable() }),
   },
   'machine.change': {
     params: z.strictObject({ requestId, machineId, change: machineChangeSchema }),

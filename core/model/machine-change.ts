@@ -73,7 +73,7 @@ export interface MachineRemoval extends Administrator {
   readonly force: boolean;
 }
 
-/** With `force` what runs there counts as lost at once, whatever becomes of its processes. */
+/** With `force` what runs there counts as lost at once, whatever becomes of its processes, which are told to stop afterwards. */
 export function removeMachine(draft: Draft, removal: MachineRemoval): Result<Record<string, never>> {
   const { machineId, force, nowMs } = removal;
   const may = mayManage(removal, 'remove machines');

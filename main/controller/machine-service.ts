@@ -29,8 +29,10 @@ export interface MachineFleet {
   check(address: string, acceptKey: string | null): Promise<MachineLook>;
   /** From now on it is connected to; of one that is there already, nothing happens. */
   add(machine: FleetMember): void;
-  /** Lets go of it; what runs there goes on. */
-  remove(id: string): void | Promise<void>;
+  /** Has what runs there stopped where it is in contact, and lets go of it. */
+  remove(id: string): unknown;
+  /** How the last removal went. Null, or one sentence that names what could not be stopped. */
+  removal?(id: string): Promise<string | null>;
 }
 
 export interface MachineServiceParts {
@@ -72,9 +74,12 @@ export class MachineService {
     return { machine: this.machine(name), checks };
   }
 
-  async remove(params: ParsedParams<'machine.remove'>, identity: Identity): Promise<Record<string, never>> {
+  async remove(
+    params: ParsedParams<'machine.remove'>,
+    identity: Identity,
+  ): Promise<MethodResult<'machine.remove'>> {
     const { requestId, machineId, force } = params;
-    if (this.parts.controller.memory.receipt(requestId) !== undefined) return {};
+    if (this.parts.controller.memory.receipt(requestId) !== undefined) return await this.removal(machineId);
     const { id } = this.machine(machineId);
     await this.parts.controller.enqueue({
       kind: 'machine-remove',
@@ -83,7 +88,7 @@ export class MachineService {
       machineId: id,
       force,
     });
-    return {};
+    return await this.removal(id);
   }
 
   async change(params: ParsedParams<'machine.change'>, identity: Identity): Promise<MachineView> {
@@ -147,6 +152,12 @@ export class MachineService {
   private withoutRow(): readonly KnownMachine[] {
     const own = this.parts.machines().filter(({ address }) => address === null);
     return own.map(({ id }) => ({ id, identity: this.parts.identity }));
+  }
+
+  /** A failure is in the log; the machine is removed all the same. */
+  private async removal(id: string): Promise<MethodResult<'machine.remove'>> {
+    const notStopped = await this.parts.fleet?.removal?.(id).catch(String);
+    return { notStopped: notStopped ?? null };
   }
 
   private fleet(identity: Identity): MachineFleet {

@@ -71,13 +71,14 @@ export function useMachineActions(): MachineActions {
           danger: true,
         });
         if (!yes) return false;
-        return run(machine.id, () =>
-          host.call('machine.remove', {
+        return run(machine.id, async () => {
+          const { notStopped } = await host.call('machine.remove', {
             requestId: newRequestId(),
             machineId: machine.id,
             force: running > 0,
-          }),
-        );
+          });
+          if (notStopped !== null) toast({ tone: 'error', text: notStopped });
+        });
       },
       async wake(machine: MachineView) {
         const sent = await run(machine.id, () => host.call('machine.wake', { machineId: machine.id }));

@@ -136,7 +136,7 @@ export const machines = {
     'It is forgotten here; nothing on the machine itself is changed. What ran on it stays in the history, with the logs that were fetched.',
   removeRuns: (running: number): string =>
     `${countTasks(running)} ${running === 1 ? 'runs' : 'run'} there. ${
-      running === 1 ? 'It counts' : 'They count'
+      running === 1 ? 'It is stopped, counts' : 'They are stopped, count'
     } as lost and ${running === 1 ? 'starts' : 'start'} again elsewhere where retries are left. Drain it first to lose nothing.`,
   removeAction: (name: string): string => `Remove ${name}`,
   removeLosing: (running: number): string => `Remove and lose ${countTasks(running)}`,

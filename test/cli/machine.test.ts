@@ -219,9 +219,19 @@ describe('cordon, uncordon, drain and remove', () => {
     [['remove', 'two'], false],
     [['rm', 'two', '--force'], true],
   ])('%j', async (words, force) => {
-    const { code, out } = await run(['machine', ...words], { 'machine.remove': () => ({}) });
+    const { code, out } = await run(['machine', ...words], {
+      'machine.remove': () => ({ notStopped: null }),
+    });
     expect([code, out]).toEqual([0, 'two REMOVED\n']);
     expect(params('machine.remove')).toMatchObject([{ machineId: 'two', force }]);
+  });
+
+  it('remove says what could not be stopped there', async () => {
+    const notStopped = 'two is not in contact, so what runs there could not be stopped: /ann/a/0.';
+    const { code, out } = await run(['machine', 'remove', 'two', '--force'], {
+      'machine.remove': () => ({ notStopped }),
+    });
+    expect([code, out]).toEqual([0, `two REMOVED\n${notStopped}\n`]);
   });
 
   it('says what the host refuses', async () => {

@@ -23,12 +23,22 @@ export interface FakeMachineState {
   /** Host keys nobody has accepted yet, by address. */
   readonly unknownKeys: Map<string, string>;
   readonly woken: string[];
+  /** What the next removal could not stop. */
+  notStopped: string | null;
   /** Newest first, as they are answered. */
   audit: AuditEvent[];
 }
 
 export function fakeMachineState(): FakeMachineState {
-  return { images: [], pulls: [], checks: new Map(), unknownKeys: new Map(), woken: [], audit: [] };
+  return {
+    images: [],
+    pulls: [],
+    checks: new Map(),
+    unknownKeys: new Map(),
+    woken: [],
+    notStopped: null,
+    audit: [],
+  };
 }
 
 const bare = (address: string): string => address.replace(/^ssh:\/\//, '');
@@ -224,7 +234,7 @@ export function fakeMachineHandlers(
       queueMicrotask(() => {
         host.publishOverview();
       });
-      return {};
+      return { notStopped: host.lab.notStopped };
     },
     'machine.change': (params) => put(host, changed(host, find(host, params.machineId), params.change)),
     'machine.wake': (params) => {

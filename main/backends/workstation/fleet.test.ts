@@ -18,6 +18,8 @@ class FakeOne implements Backend {
   closed = false;
   broken: string | null = null;
   hangs = false;
+  endsWhenStopped = true;
+  contact: WorkerObservation['contact'];
 
   constructor(
     readonly id: string,
@@ -33,11 +35,13 @@ class FakeOne implements Backend {
   }
   observe(): readonly WorkerObservation[] {
     this.fail();
-    return [{ ...fakeWorker, id: this.id }];
+    return [{ ...fakeWorker, id: this.id, contact: this.contact }];
   }
   reconcile(desired: readonly DesiredAttempt[]): void {
     this.fail();
     this.shares.push(desired);
+    const stopped = desired.flatMap((item) => (item.kind === 'stop' ? [ended(item.uid)] : []));
+    if (this.endsWhenStopped && stopped.length > 0) setImmediate(() => this.listener?.observations(stopped));
   }
   feasible(): string | null {
     return this.reason;
@@ -102,6 +106,7 @@ async function fleetOf(machines = [new FakeOne('two'), new FakeOne('three')]) {
     machines,
     log: { info: () => undefined, warn: note, error: note },
     nowMs: () => 42,
+    stopWithinMs: 50,
     workerOf: (uid) => Promise.resolve(uid === 'old' ? 'two' : null),
   });
   await fleet.start({
@@ -209,6 +214,61 @@ describe('a fleet of machines', () => {
     fleet.reconcile([keep('b', 'two')]);
     await turn();
     expect(heard).toHaveLength(2);
+  });
+
+  test('has what runs on a machine stopped before it lets go of it', async () => {
+    const { fleet, machines, heard } = await fleetOf();
+    const [two] = machines;
+    if (two === undefined) throw new Error('there is no machine');
+    fleet.reconcile([keep('b', 'two'), run('c', 'two'), keep('d', 'three')]);
+    // As a round does that removes it: its attempts are lost already.
+    fleet.reconcile([keep('d', 'three')]);
+    two.endsWhenStopped = false;
+    const removal = fleet.remove('two');
+    await turn();
+    expect(two.shares.at(-1)).toMatchObject([
+      { kind: 'stop', uid: 'b', signal: 'SIGTERM', graceMs: 5000 },
+      { kind: 'stop', uid: 'c' },
+    ]);
+    two.listener?.observations([ended('b')]);
+    await turn();
+    expect(two.closed).toBe(false);
+    two.listener?.observations([ended('c')]);
+    expect(await removal).toBeNull();
+    expect(two.closed).toBe(true);
+    expect(heard).toEqual([]);
+  });
+
+  test('says of a removed machine what may go on there', async () => {
+    const { fleet, machines, errors } = await fleetOf();
+    const [two, three] = machines;
+    if (two === undefined || three === undefined) throw new Error('there is no machine');
+    fleet.reconcile([keep('b', 'two'), keep('c', 'two'), keep('d', 'three')]);
+    two.endsWhenStopped = false;
+    const removal = fleet.remove('two');
+    two.listener?.observations([ended('b')]);
+    const left = await removal;
+    expect(left).toBe('Not seen to end within 0 s, and may go on at two: /tester/job-c/0.');
+    expect(two.closed).toBe(true);
+    three.contact = { state: 'UNREACHABLE', sinceMs: 1, lastContactMs: null, message: null };
+    const before = three.shares.length;
+    expect(await fleet.remove('three')).toBe(
+      'three is not in contact, so what runs there could not be stopped: /tester/job-d/0.',
+    );
+    expect(three.shares.length).toBe(before);
+    expect(three.closed).toBe(true);
+    expect(errors.filter((text) => text.startsWith('A removed machine'))).toHaveLength(2);
+  });
+
+  test('a fleet that is closed waits for no removal', async () => {
+    const { fleet, machines } = await fleetOf();
+    fleet.reconcile([keep('b', 'two')]);
+    const [two] = machines;
+    if (two !== undefined) two.endsWhenStopped = false;
+    const removal = fleet.remove('two');
+    await fleet.close();
+    expect(await removal).toContain('/tester/job-b/0');
+    expect(two?.closed).toBe(true);
   });
 
   test('starts nothing here that was placed on a machine nobody knows, but looks for what may live here', async () => {

@@ -15,6 +15,7 @@ import type {
   LogRange,
   WorkerObservation,
 } from '../backend.js';
+import { Leaving } from './leaving.js';
 import type { LinkLog } from './process/launcher-link.js';
 
 export interface FleetOptions {
@@ -26,16 +27,19 @@ export interface FleetOptions {
   readonly nowMs: () => number;
   /** Worker an ended attempt was on, for its log: the fleet itself knows only those it was told of. */
   readonly workerOf?: ((uid: string) => Promise<string | null>) | undefined;
+  /** How long a machine that is removed may take to stop what runs there. */
+  readonly stopWithinMs?: number | undefined;
 }
 
 export interface Fleet extends Backend {
   /** Starts it as well when the fleet is started. Throws when there is one of that id. */
   add(machine: Backend): void;
-  /** Closes it; its attempts go on there, unwatched. */
-  remove(id: string): Promise<void>;
+  /** Has what runs there stopped, then closes it. Null, or one sentence that names what could not be stopped. */
+  remove(id: string): Promise<string | null>;
 }
 
 const mostEndedPlaces = 20_000;
+const stopWithinMs = 10_000;
 
 export function createFleet(options: FleetOptions): Fleet {
   return new MachineFleet(options);
@@ -52,6 +56,7 @@ class MachineFleet implements Fleet {
   private readonly lastSeen = new Map<Backend, readonly WorkerObservation[]>();
   private readonly faults = new Map<string, string>();
   private readonly removed = new Set<string>();
+  private readonly leaving = new Leaving();
 
   constructor(private readonly options: FleetOptions) {
     for (const machine of options.machines) this.insert(machine);
@@ -92,8 +97,10 @@ class MachineFleet implements Fleet {
       else shares.get(machine)?.push(item);
     }
     this.prune(desired);
-    for (const [machine, share] of shares)
+    for (const [machine, share] of shares) {
+      if (machine !== this.options.local) this.leaving.wanted(machine, share);
       this.call(machine, 'reconcile', undefined, () => machine.reconcile(share));
+    }
     if (nowhere.length > 0) this.reportNowhere(nowhere);
   }
 
@@ -148,6 +155,7 @@ class MachineFleet implements Fleet {
 
   async close(): Promise<void> {
     this.listener = null;
+    this.leaving.close();
     await Promise.all(this.all().map((machine) => machine.close()));
   }
 
@@ -159,13 +167,14 @@ class MachineFleet implements Fleet {
     for (const uid of this.watched)
       this.call(machine, 'watchLog', undefined, () => machine.watchLog(uid, true));
     const share = (this.desired ?? []).filter((item) => workerOf(item) === machine.describe().id);
+    this.leaving.wanted(machine, share);
     if (this.desired !== null) this.call(machine, 'reconcile', undefined, () => machine.reconcile(share));
     this.tell();
   }
 
-  async remove(id: string): Promise<void> {
+  async remove(id: string): Promise<string | null> {
     const machine = this.others.get(id);
-    if (machine === undefined) return;
+    if (machine === undefined) return null;
     this.others.delete(id);
     this.removed.add(id);
     this.lastSeen.delete(machine);
@@ -173,7 +182,10 @@ class MachineFleet implements Fleet {
     this.tell();
     // What was wanted there runs nowhere any more.
     if (this.desired !== null) this.reportNowhere(this.desired.filter((item) => workerOf(item) === id));
+    const left = await this.leaving.stopAll(machine, this.options.stopWithinMs ?? stopWithinMs);
+    if (left !== null) this.options.log.warn('A removed machine may go on with tasks', { machine: id, left });
     await machine.close();
+    return left;
   }
 
   private insert(machine: Backend): void {
@@ -238,6 +250,7 @@ class MachineFleet implements Fleet {
     const isHere = () => machine === this.options.local || this.others.get(machine.describe().id) === machine;
     return {
       observations: (batch) => {
+        this.leaving.heard(machine, batch);
         const own = isHere() ? batch.filter(({ uid }) => isOwn(uid)) : [];
         if (own.length > 0) this.listener?.observations(own);
       },

@@ -27,7 +27,8 @@ export interface SshFleet {
   readonly machines: {
     check(address: string, acceptKey: string | null): Promise<MachineLook>;
     add(machine: { readonly id: string; readonly address: string; readonly identity: string | null }): void;
-    remove(id: string): Promise<void>;
+    remove(id: string): Promise<string | null>;
+    removal(id: string): Promise<string | null>;
   };
 }
 
@@ -36,6 +37,7 @@ export function createSshFleet(options: SshFleetOptions): SshFleet {
   const client = options.client ?? { configFile: process.env['IRIS_SSH_CONFIG'] };
   const backend = createFleet({ local, machines: [], log, nowMs, workerOf });
   const machines = new Map<string, SshMachine>();
+  const removals = new Map<string, Promise<string | null>>();
   /** One look at a time: two at one machine would be in each other's way. */
   let looking: Promise<unknown> = Promise.resolve();
   return {
@@ -60,14 +62,21 @@ export function createSshFleet(options: SshFleetOptions): SshFleet {
           client,
         });
         backend.add(machine);
+        removals.delete(id);
         machines.set(id, machine);
       },
-      remove: async (id) => {
+      remove: (id) => {
         const machine = machines.get(id);
         machines.delete(id);
-        await backend.remove(id);
-        machine?.forget();
+        const removal = backend.remove(id).then((left) => {
+          // Added anew meanwhile, it remembers for itself.
+          if (!machines.has(id)) machine?.forget();
+          return left;
+        });
+        removals.set(id, removal);
+        return removal;
       },
+      removal: (id) => removals.get(id) ?? Promise.resolve(null),
     },
   };
 }

@@ -75,7 +75,10 @@ export function addMachineCommands(parent: Command, context: Context, act: Act):
     .command('remove <NAME>')
     .alias('rm')
     .description('take a machine out of the cluster on which nothing of ours runs')
-    .option('--force', 'also when something may run there: that counts as lost and runs again elsewhere')
+    .option(
+      '--force',
+      'also when something may run there: it is stopped, counts as lost and runs again elsewhere',
+    )
     .action((name: string, options: { readonly force?: boolean }) =>
       act(() => removeCommand(context, name, options.force === true))(),
     );
@@ -191,9 +194,11 @@ async function drainCommand(context: Context, machineId: string, options: DrainO
 
 async function removeCommand(context: Context, machineId: string, force: boolean): Promise<number> {
   const params = { requestId: randomUUID(), machineId, force };
-  await context.link.persist((connection) => connection.call('machine.remove', params));
-  if (context.output.json) await context.output.value({ removed: machineId });
-  else await context.output.text(`${machineId} REMOVED\n`);
+  const { notStopped } = await context.link.persist((connection) =>
+    connection.call('machine.remove', params),
+  );
+  if (context.output.json) await context.output.value({ removed: machineId, notStopped });
+  else await context.output.text(`${machineId} REMOVED\n${notStopped === null ? '' : `${notStopped}\n`}`);
   return exitCodes.ok;
 }
 

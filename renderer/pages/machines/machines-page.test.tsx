@@ -102,12 +102,14 @@ describe('Machines page', () => {
 
   it('asks before it removes, names what is lost, and never offers it for its own machine', async () => {
     const { host } = renderInWindow(<MachinesPage />, { host: lab() });
+    host.lab.notStopped = 'ws-2 is not in contact: /ann/a/0.';
     await choose('ws-2', 'Remove');
     const dialog = await screen.findByRole('dialog', { name: 'Remove ws-2?' });
-    expect(dialog.textContent).toContain('2 tasks run there. They count as lost');
+    expect(dialog.textContent).toContain('2 tasks run there. They are stopped, count as lost');
     fireEvent.click(within(dialog).getByRole('button', { name: 'Remove and lose 2 tasks' }));
     await waitFor(() => expect(screen.queryByRole('listitem', { name: 'ws-2' })).toBeNull());
     expect(host.callsOf('machine.remove')).toMatchObject([{ machineId: 'ws-2', force: true }]);
+    await screen.findByText('ws-2 is not in contact: /ann/a/0.');
     fireEvent.click(screen.getByRole('button', { name: 'Actions on ws-1' }));
     const remove = await screen.findByRole('menuitem', { name: 'Remove' });
     expect(remove.hasAttribute('disabled') || remove.dataset['disabled'] !== undefined).toBe(true);
