@@ -7,7 +7,7 @@ import { maxTaskAttempts, toAttemptView, toTaskView } from '../../core/model/sum
 import { causeOf, jobStateOf } from './codes.js';
 import { openConnection, type Query } from './connection.js';
 import { createCounter } from './counts.js';
-import { filterCondition, sortOrder } from './job-query.js';
+import { countQuery, pageQuery } from './job-query.js';
 import { refuseNewer, schemaVersion } from './migrate.js';
 import { migrations } from './migrations/index.js';
 import {
@@ -103,7 +103,8 @@ export function openReads(options: ReadsOptions): Reads {
   const jobExists = connection.prepare<{ id: string }>('job by id', 'SELECT id FROM jobs WHERE id = ?');
   const jobByName = connection.prepare<{ id: string }>(
     'job by name',
-    'SELECT id FROM jobs WHERE name_key = ? AND user = ? ORDER BY submitted_at_ms DESC, seq DESC LIMIT 1',
+    // By the name, of which there are few, not by the user, of whom there may be all.
+    'SELECT id FROM jobs WHERE name_key = ? AND +user = ? ORDER BY submitted_at_ms DESC, seq DESC LIMIT 1',
   );
   const detail = connection.prepare<HeadRow & { submitted_by: string; spec: string }>(
     'job detail',
@@ -175,16 +176,13 @@ export function openReads(options: ReadsOptions): Reads {
   return {
     jobList: (filter, sort, offset, limit) =>
       connection.read('Listing jobs', () => {
-        const where = filterCondition(filter);
-        const order = sortOrder(sort, nowMs());
-        const total = listStatement<{ count: number }>(
-          'count of jobs',
-          `SELECT count(*) AS count FROM jobs WHERE ${where.sql}`,
-        ).get(...where.values);
-        const rows = listStatement<HeadRow>(
-          'page of jobs',
-          `SELECT ${headColumns} FROM jobs WHERE ${where.sql} ORDER BY ${order.sql} LIMIT ? OFFSET ?`,
-        ).all(...where.values, ...order.values, limit, offset);
+        const page = pageQuery(headColumns, filter, sort, { offset, limit, nowMs: nowMs() });
+        const rows = listStatement<HeadRow>('page of jobs', page.sql).all(...page.values);
+        // The last page tells how many there are; of a search that finds few this is the half of the work.
+        const isLast = rows.length < limit && (rows.length > 0 || offset === 0);
+        if (isLast) return { total: offset + rows.length, rows: summaries(rows) };
+        const count = countQuery(filter);
+        const total = listStatement<{ count: number }>('count of jobs', count.sql).get(...count.values);
         return { total: total?.count ?? 0, rows: summaries(rows) };
       }),
 

@@ -1,9 +1,9 @@
-/** The list of 10,000 jobs: its first page, its frames while it is scrolled and while jobs change, and what it keeps in memory. */
+/** The list of 10,000 and of 100,000 jobs: its first page, its frames while it is scrolled and while jobs change, and what it keeps in memory. */
 import { common } from '../../renderer/strings/common.js';
 import { compare, limit, percentile, type BenchContext } from './harness.js';
 import { noteLoad, openStage, pause, type WindowStage } from './window-app.js';
 import type { WindowProcess } from './window-cdp.js';
-import { fillHome, jobCount, openChangingHost, type ChangingHost } from './window-jobs.js';
+import { fillHome, openChangingHost, type ChangingHost } from './window-jobs.js';
 import {
   loadAgain,
   scrollTo,
@@ -16,6 +16,8 @@ import {
 
 export const name = 'list';
 
+const sizes = [10_000, 100_000] as const;
+
 const rowHeight = 30;
 const rowSelector = '[id^="job-row-"]';
 /** A window of the design's size shows more than this; the list draws some beyond it. */
@@ -24,10 +26,12 @@ const openings = 7;
 const rounds = 3;
 const roundMs = 5_000;
 const wheel = { everyMs: 16, pixels: 120 };
-/** Each round begins where no other has been. */
-const roundsApart = 60_000;
 const changesASecond = 500;
 const mebibyte = 1024 * 1024;
+
+/** Some 4 KiB a row the page keeps, which are all up to this many: its summary, its place, and what React keeps of the few that are drawn. */
+const keptBytes = 4 * 1024;
+const mostKept = 20_000;
 
 interface Scrolled {
   readonly window: WindowProcess;
@@ -38,19 +42,27 @@ export async function run(context: BenchContext): Promise<void> {
   const stage = await openStage(context.root);
   noteLoad(context);
   try {
-    const bare: Scrolled = { window: await stage.startBare('list'), scroller: '#scroller' };
-    await bare.window.evaluate(whenDrawn, '.row', null, rowsInView);
-    await overDatabase(context, stage, bare);
-    await overChangingHost(context, stage, bare);
+    for (const count of sizes) {
+      const bare: Scrolled = { window: await stage.startBare('list', count), scroller: '#scroller' };
+      await bare.window.evaluate(whenDrawn, '.row', null, rowsInView);
+      await overDatabase(context, stage, bare, count);
+      await overChangingHost(context, stage, bare, count);
+      await bare.window.end();
+    }
   } finally {
     await stage.end();
   }
 }
 
 /** The controller itself over a database of ended jobs. */
-async function overDatabase(context: BenchContext, stage: WindowStage, bare: Scrolled): Promise<void> {
+async function overDatabase(
+  context: BenchContext,
+  stage: WindowStage,
+  bare: Scrolled,
+  count: number,
+): Promise<void> {
   const home = stage.makeHome();
-  fillHome(home, Date.now());
+  fillHome(home, count, Date.now());
   const window = await stage.startApp(home);
   await window.evaluate(whenDrawn, rowSelector, null, rowsInView);
   const times: number[] = [];
@@ -62,56 +74,56 @@ async function overDatabase(context: BenchContext, stage: WindowStage, bare: Scr
     await pause(500);
     times.push(await window.evaluate(timeToDraw, '#/jobs', rowSelector, rowsInView));
   }
-  context.note(`first page of ${jobCount} jobs: ${times.map((time) => time.toFixed(0)).join(', ')} ms`);
+  context.note(`first page of ${count} jobs: ${times.map((time) => time.toFixed(0)).join(', ')} ms`);
   context.figure(
     limit({
-      name: `first page of ${jobCount} jobs, asked for until drawn, median`,
+      name: `first page of ${count} jobs, asked for until drawn, median`,
       value: percentile(times, 0.5),
       unit: 'ms',
       atMost: 100,
     }),
   );
-  await compareFrames(context, 'p99 frame while scrolling', bare, { window, scroller: jobsScroller });
+  const app = { window, scroller: jobsScroller };
+  await compareFrames(context, `p99 frame while scrolling ${count}`, { bare, app, count });
   await window.end();
 }
 
 const jobsScroller = '[role="treegrid"] > [role="none"]';
 
 /** A host that does nothing else, so that the window alone is measured: real jobs at this rate would take both cores. */
-async function overChangingHost(context: BenchContext, stage: WindowStage, bare: Scrolled): Promise<void> {
+async function overChangingHost(
+  context: BenchContext,
+  stage: WindowStage,
+  bare: Scrolled,
+  count: number,
+): Promise<void> {
   const home = stage.makeHome();
-  const host = await openChangingHost(home);
+  const host = await openChangingHost(home, count);
   try {
     const window = await stage.startApp(home);
     const app: Scrolled = { window, scroller: jobsScroller };
     await window.evaluate(whenDrawn, rowSelector, null, rowsInView);
     const empty = await heapOf(window);
-    await loadAllRows(app);
+    await loadAllRows(app, count);
     const loaded = await heapOf(window);
-    await compareFrames(
-      context,
-      `p99 frame while scrolling and ${changesASecond} changes/s`,
-      bare,
-      app,
-      host,
-    );
-    await checkUpToDate(context, app, host);
+    const what = `p99 frame while scrolling ${count} and ${changesASecond} changes/s`;
+    await compareFrames(context, what, { bare, app, count }, host);
+    await checkUpToDate(context, app, host, count);
     const after = await heapOf(window);
     context.figure(
       limit({
-        name: `memory of the page for ${jobCount} jobs it has shown`,
+        name: `memory of the page for ${count} jobs it has shown`,
         value: (loaded - empty) / mebibyte,
         unit: 'MiB',
-        // Some 4 KiB a row: its summary, its place, and what React keeps of the few that are drawn.
-        atMost: 40,
+        atMost: Math.ceil((Math.min(count, mostKept) * keptBytes) / mebibyte),
       }),
     );
     context.figure(
       limit({
-        name: `growth of that over ${(rounds * roundMs * changesASecond) / 1000} changes`,
+        name: `growth of that for ${count} over ${(rounds * roundMs * changesASecond) / 1000} changes`,
         value: (after - loaded) / mebibyte,
         unit: 'MiB',
-        // Every row was there before and was replaced: what stays after a collection, beyond compiled code, is a leak.
+        // What is kept was full before and was replaced: what stays after a collection, beyond compiled code, is a leak.
         atMost: 4,
       }),
     );
@@ -125,14 +137,14 @@ async function overChangingHost(context: BenchContext, stage: WindowStage, bare:
 async function compareFrames(
   context: BenchContext,
   what: string,
-  bare: Scrolled,
-  app: Scrolled,
+  { bare, app, count }: { readonly bare: Scrolled; readonly app: Scrolled; readonly count: number },
   host?: ChangingHost,
 ): Promise<void> {
   const frames: { app: number[]; bare: number[] } = { app: [], bare: [] };
   const rates: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const start = round * roundsApart;
+    // Each round begins where no other has been.
+    const start = Math.floor((count * rowHeight * round) / rounds);
     frames.bare.push(...(await scrollRound(bare, start)));
     const changing = (line: () => number) => {
       const change = host?.change(changesASecond, line);
@@ -191,16 +203,21 @@ async function scrollRound(
   return frames;
 }
 
-async function loadAllRows({ window, scroller }: Scrolled): Promise<void> {
+async function loadAllRows({ window, scroller }: Scrolled, count: number): Promise<void> {
   const linesAStep = 150;
-  for (let line = 0; line < jobCount; line += linesAStep) {
+  for (let line = 0; line < count; line += linesAStep) {
     await window.evaluate(scrollTo, scroller, line * rowHeight);
     await window.evaluate(whenDrawn, rowSelector, null, rowsInView);
   }
 }
 
 /** A change made now is soon on the screen: the page has not fallen behind. */
-async function checkUpToDate(context: BenchContext, app: Scrolled, host: ChangingHost): Promise<void> {
+async function checkUpToDate(
+  context: BenchContext,
+  app: Scrolled,
+  host: ChangingHost,
+  count: number,
+): Promise<void> {
   // The last turn of the wheel still moves the list for a moment.
   await pause(500);
   await app.window.evaluate(scrollTo, app.scroller, 0);
@@ -212,7 +229,7 @@ async function checkUpToDate(context: BenchContext, app: Scrolled, host: Changin
   host.mark(3, command);
   context.figure(
     limit({
-      name: 'a change after those until it is drawn',
+      name: `a change in ${count} after those until it is drawn`,
       value: (await drawn) - began,
       unit: 'ms',
       // Two of the longest gaps between two deltas.

@@ -14,7 +14,8 @@ export interface WindowStage {
   /** A fresh data folder, removed with the stage. */
   makeHome(): Home;
   startApp(home: Home): Promise<WindowProcess>;
-  startBare(page: BarePage): Promise<WindowProcess>;
+  /** `rows`: those of the list's page. */
+  startBare(page: BarePage, rows?: number): Promise<WindowProcess>;
   /** Ends every window that is still there, then the display. */
   end(): Promise<void>;
 }
@@ -58,9 +59,9 @@ export async function openStage(root: string): Promise<WindowStage> {
           env: { ...env, IRIS_DESKTOP_HOME: home.root },
         }),
       ),
-    async startBare(page) {
+    async startBare(page, rows) {
       bare ??= await makeBareApp(root, runtime);
-      return keep(bare.start(page, env));
+      return keep(bare.start(page, env, rows));
     },
     async end() {
       for (const window of [...windows]) await window.end();

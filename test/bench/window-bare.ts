@@ -17,7 +17,8 @@ import { startWindow, type WindowProcess } from './window-cdp.js';
 export type BarePage = 'empty' | 'list';
 
 export interface BareApp {
-  start(page: BarePage, env: NodeJS.ProcessEnv): Promise<WindowProcess>;
+  /** `rows`: those of the list's page. */
+  start(page: BarePage, env: NodeJS.ProcessEnv, rows?: number): Promise<WindowProcess>;
   remove(): void;
 }
 
@@ -42,11 +43,16 @@ export async function makeBareApp(root: string, runtime: Runtime): Promise<BareA
     // Without the path of the real application, which only the official runtime is given.
     const args = runtime.args.filter((argument) => argument.startsWith('--'));
     return {
-      start: (page, env) =>
+      start: (page, env, rows = 0) =>
         startWindow({
           executable: twin,
           args,
-          env: { ...env, BENCH_PROFILE: profile, BENCH_PAGE: path.join(app, 'pages', `${page}.html`) },
+          env: {
+            ...env,
+            BENCH_PROFILE: profile,
+            BENCH_PAGE: path.join(app, 'pages', `${page}.html`),
+            BENCH_ROWS: String(rows),
+          },
         }),
       remove,
     };

@@ -1,5 +1,5 @@
-/** Ten thousand jobs: in a data folder, as a lab that has worked for days leaves it, and in a host that changes them as fast as asked. */
-import { contractVersion } from '../../core/contract/api.js';
+/** Many jobs: in a data folder, as a lab that has worked for days leaves it, and in a host that changes them as fast as asked. */
+import { contractVersion, methods, type MethodResult } from '../../core/contract/api.js';
 import { isTerminalJobState } from '../../core/contract/states.js';
 import { clientFrameSchema, hostFrameSchema } from '../../core/contract/protocol.js';
 import type { JobSummary } from '../../core/contract/views.js';
@@ -9,18 +9,18 @@ import { listenOnSocket } from '../../main/server/socket-server.js';
 import { openStore } from '../../main/store/store.js';
 import { appVersion } from '../../main/version.js';
 import { fakeJobs } from '../harness/fake-data.js';
+import { overviewOf } from '../harness/fake-handlers.js';
 import { FakeHost } from '../harness/fake-host.js';
 import { changes, makeAttempt, makeJob, makeSpec, makeTask, silent, together } from '../store/builders.js';
 
-export const jobCount = 10_000;
-
-/** Half a minute apart: all within what a controller keeps. */
-const apartMs = 30_000;
+/** Evenly over so long, however many: all within what a controller keeps. */
+const spanMs = 4 * 86_400_000;
 const jobsACommit = 500;
 
 /** Ended jobs, newest first, each with a name of its own. */
-function endedJobs(nowMs: number): JobSummary[] {
-  return fakeJobs(jobCount, nowMs).map((row, index) => {
+function endedJobs(count: number, nowMs: number): JobSummary[] {
+  const apartMs = Math.floor(spanMs / count);
+  return fakeJobs(count, nowMs).map((row, index) => {
     const submittedAtMs = nowMs - 60_000 - index * apartMs;
     const startedAtMs = submittedAtMs + 2000;
     const ranMs = (row.finishedAtMs ?? nowMs) - (row.startedAtMs ?? row.submittedAtMs);
@@ -43,13 +43,14 @@ function endedJobs(nowMs: number): JobSummary[] {
   });
 }
 
-export function fillHome(home: Home, nowMs: number): void {
+export function fillHome(home: Home, count: number, nowMs: number): void {
   prepareHome(home);
   const store = openStore({ path: home.database, nowMs: () => nowMs, log: silent, appVersion });
   try {
-    const sets = endedJobs(nowMs).map(historyOf);
-    for (let at = 0; at < sets.length; at += jobsACommit)
-      store.commit(together(sets.slice(at, at + jobsACommit)));
+    const rows = endedJobs(count, nowMs);
+    // Made as they are committed: the histories of all of them at once would fill the memory of the measuring process.
+    for (let at = 0; at < rows.length; at += jobsACommit)
+      store.commit(together(rows.slice(at, at + jobsACommit).map(historyOf)));
     store.checkpoint();
   } finally {
     store.close();
@@ -95,9 +96,9 @@ const batchMs = 100;
 const batchesAnOverview = 5;
 
 /** A host that owns the folder's socket, and to which the window therefore attaches. */
-export async function openChangingHost(home: Home): Promise<ChangingHost> {
+export async function openChangingHost(home: Home, count: number): Promise<ChangingHost> {
   prepareHome(home);
-  const rows = endedJobs(Date.now());
+  const rows = endedJobs(count, Date.now());
   const host = new FakeHost({ jobs: rows, status: { appVersion, contractVersion, home: home.root } });
   const server = await listenOnSocket(home.socket, (transport) => {
     const connection = host.bridge.connect(
@@ -105,10 +106,33 @@ export async function openChangingHost(home: Home): Promise<ChangingHost> {
       () => transport.close(),
     );
     return {
-      receive: (frame) => connection.send(clientFrameSchema.parse(frame)),
+      receive(input) {
+        const frame = clientFrameSchema.parse(input);
+        const page = frame.kind === 'call' && frame.method === 'job.list' ? pageOf(frame.params) : null;
+        if (page === null) connection.send(frame);
+        else transport.send({ kind: 'result', id: frame.id, value: page });
+      },
       close: () => connection.close(),
     };
   });
+
+  /** The unnarrowed list, newest first, as the database answers from its index: sorting all for each page would hold up the changes. */
+  function pageOf(params: unknown): MethodResult<'job.list'> | null {
+    const asked = methods['job.list'].params.safeParse(params).data;
+    if (asked === undefined || asked.sort.key !== 'submitted' || !asked.sort.descending) return null;
+    const { rootsOnly, ...narrowed } = asked.filter;
+    if (!rootsOnly || Object.keys(narrowed).length > 0) return null;
+    const shown = rows.slice(asked.offset, asked.offset + asked.limit);
+    return { total: rows.length, rows: shown.map((row) => host.jobs.get(row.id) ?? row) };
+  }
+
+  const overview = overviewOf(host);
+  /** Likewise the jobs that run, from those that were changed last. */
+  const running = new Map<string, JobSummary>();
+  function publishOverview(): void {
+    const latest = [...running.values()].slice(-20);
+    host.tell('overview', () => ({ ...overview, counts: host.counts(), running: latest }));
+  }
 
   let made = 0;
   function changeRow(line: number): void {
@@ -122,6 +146,9 @@ export async function openChangingHost(home: Home): Promise<ChangingHost> {
       taskCounts: again ? { RUNNING: row.numTasks } : row.taskCounts,
       failureCount: made % 5,
     });
+    running.delete(row.id);
+    const changed = host.jobs.get(row.id);
+    if (again && changed !== undefined) running.set(row.id, changed);
   }
 
   return {
@@ -137,7 +164,7 @@ export async function openChangingHost(home: Home): Promise<ChangingHost> {
           changeRow(index % 2 === 0 ? line + (index % 30) : made * 7919);
         host.publishJobs();
         batches += 1;
-        if (batches % batchesAnOverview === 0) host.publishOverview();
+        if (batches % batchesAnOverview === 0) publishOverview();
       }, batchMs);
       return {
         stop() {
@@ -150,7 +177,7 @@ export async function openChangingHost(home: Home): Promise<ChangingHost> {
       const row = rows[line];
       if (row === undefined) throw new Error(`There is no line ${line}.`);
       host.change(row.id, { commandLine: command });
-      host.publish();
+      host.publishJobs();
     },
     async close() {
       host.disconnect();

@@ -8,6 +8,7 @@ import { userQuotas } from './006-user-quotas.js';
 import { attemptUsage } from './007-attempt-usage.js';
 import { userUses } from './008-user-uses.js';
 import { demotions } from './009-demotions.js';
+import { flatList } from './010-flat-list.js';
 import type { Migration } from './migration.js';
 
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   attemptUsage,
   userUses,
   demotions,
+  flatList,
 ];

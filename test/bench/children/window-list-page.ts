@@ -1,9 +1,9 @@
-/** An empty virtual list: as many rows as the real one, of its height and with its reserve, each a line of text. */
+/** An empty virtual list: as many rows as the real one (the address names the number), of its height and with its reserve, each a line of text. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { createElement, useRef } from 'react';
 import { createRoot } from 'react-dom/client';
 
-const rows = 10_000;
+const rows = Number(window.location.hash.slice(1));
 const rowHeight = 30;
 const reserve = 8;
 
