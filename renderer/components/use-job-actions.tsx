@@ -144,7 +144,7 @@ export function useJobActions(): JobActionFunctions {
           rows.length > 1 &&
           !(await confirm({
             title: words.changeTitleMany(change, rows.length),
-            body: words.changeBodyMany(namesOf(rows)),
+            body: words.changeBodyMany(change, namesOf(rows)),
             action: words.changeAction(change),
           }))
         ) {

@@ -6,6 +6,7 @@ export const container = {
   shareGpu: 'Its GPUs may be shared',
   shareGpuHint:
     'Other tasks that share may run on the same GPUs, as far as their memory reaches. Nothing enforces how much each takes.',
+  shareNeedsGpu: 'Ask for at least one GPU above.',
   gpuMemory: 'GPU memory',
   gpuMemoryHint: 'The most a task uses of each GPU it shares.',
   gpuMemoryExample: '8GB',

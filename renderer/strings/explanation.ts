@@ -1,5 +1,12 @@
 /** Why a job waits in words, beside the controller's own sentence: times in the window's clock, amounts as the window writes them. */
-import type { ExpectedStart, Offer, WaitReason } from '../../core/contract/explanation.js';
+import { demotionText } from '../../core/contract/demotion-text.js';
+import type {
+  ExpectedStart,
+  Explanation,
+  Offer,
+  Remedy,
+  WaitReason,
+} from '../../core/contract/explanation.js';
 import type { DemotionView } from '../../core/contract/views.js';
 import { formatSize } from '../../core/formats/sizes.js';
 import { bandWords } from './budgets.js';
@@ -13,6 +20,25 @@ export function demotedText(
 ): string {
   const [asked, now] = [bandWords[requested].toLowerCase(), bandWords[effective].toLowerCase()];
   return `Demoted to ${now}, asked for ${asked}, because ${user} ${placed ? 'had' : 'has'} ${formatCount(spend)} of ${formatCount(limit)} in use${placed ? ' when it was placed' : ''}.`;
+}
+
+type Demotion = Extract<WaitReason, { kind: 'demoted' }>;
+
+const demotionIn = ({ reasons }: Explanation): Demotion | undefined =>
+  reasons.find((reason) => reason.kind === 'demoted');
+
+/** The controller's sentences of an explanation, with bands and amounts as the window writes them. */
+export function explainedText(message: string, value: Explanation | null): string {
+  const found = value === null ? undefined : demotionIn(value);
+  if (found === undefined) return message;
+  const view: DemotionView = { ...found, requested: found.asked, atMs: 0 };
+  return message.replace(demotionText(view, false), () => demotedText(view, false));
+}
+
+export function remedyText(remedy: Remedy, value: Explanation): string {
+  const found = demotionIn(value);
+  if (remedy.kind !== 'raise-limit' || found === undefined) return remedy.text;
+  return `It competes as ${bandWords[found.asked].toLowerCase()} again when ${remedy.user} uses no more than ${formatCount(found.limit)}, or with a limit of at least ${formatCount(remedy.limit)}.`;
 }
 
 function lackText({ resource, needed, free, total }: Offer['lacks'][number]): string {

@@ -116,14 +116,13 @@ export const jobs = {
   runFailedMany: (failed: number, all: number, message: string): string =>
     `${formatCount(failed)} of ${formatCount(all)} jobs were not run again. The first: ${message}`,
   changeTitleMany: (change: JobChange, count: number): string => `${changeWords(change)(countJobs(count))}?`,
-  changeBodyMany: (names: string): string => `${names}.`,
-  changeAction: (change: JobChange): string => changeVerbs[change.kind],
-  demotedMark: {
-    SYSTEM: 'Demoted to system',
-    PRODUCTION: 'Demoted to production',
-    INTERACTIVE: 'Demoted to interactive',
-    BATCH: 'Demoted to batch',
+  changeBodyMany: (change: JobChange, names: string): string => {
+    if (change.kind === 'hold') return `${names}. What runs goes on; nothing more of them starts.`;
+    if (change.kind === 'band') return `${names}. What runs keeps the band it was placed in.`;
+    return `${names}.`;
   },
+  changeAction: (change: JobChange): string => changeVerbs[change.kind],
+  demotedMark: 'Demoted',
   bandHint: (band: Band): string => `Band ${bandWords[band].toLowerCase()}, as asked for.`,
   changeFailed: (name: string, message: string): string => `${name} was not changed: ${message}`,
   changeFailedMany: (failed: number, all: number, message: string): string =>

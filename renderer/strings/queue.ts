@@ -58,7 +58,7 @@ export const queue = {
   movedUp: 'Moved up',
   movedDown: 'Moved down',
   movedHint: 'Its owner moved it among their own jobs of this band.',
-  demoted: (band: Band): string => `Asked for ${bandWords[band]}, over budget`,
+  demoted: (band: Band): string => `Demoted from ${plainBand(band)}`,
   demotedHint: (band: Band, lane: Band): string =>
     `It asked for ${plainBand(band)} and is treated as ${plainBand(lane)} while its user is over the limit.`,
   laneUser: (user: string): string => `User ${user}`,

@@ -75,7 +75,7 @@ describe('Budgets page', () => {
     const { host, view } = renderInWindow(<BudgetsPage />);
     const row = await rowOf('anna');
     const own = screen.getByRole('region', { name: 'Your budget' });
-    expect(own.textContent).toContain('processors 60 1,209 GPU-hours in all.');
+    expect(own.textContent).toContain('processors 60. 1,209 GPU-hours in all.');
     const button = within(row).getByRole('button', { name: 'What anna uses, by part' });
     fireEvent.click(button);
     expect(button.getAttribute('aria-expanded')).toBe('true');

@@ -72,12 +72,7 @@ function Table({ state, editing, onEdit }: TableProps) {
     onEdit(null);
   };
   return (
-    <table
-      className={styles['table']}
-      aria-label={words.table}
-      data-fades={halfLifeMs !== null || undefined}
-      data-editing={editing !== null || undefined}
-    >
+    <table className={styles['table']} aria-label={words.table} data-fades={halfLifeMs !== null || undefined}>
       <thead>
         <tr>
           <th scope="col" className={styles['colUser']}>
@@ -86,12 +81,18 @@ function Table({ state, editing, onEdit }: TableProps) {
           <th scope="col" className={`${styles['colLimit'] ?? ''} ${styles['number'] ?? ''}`}>
             {words.limit}
           </th>
-          <th scope="col">{words.usedNow}</th>
+          <th scope="col" className={styles['colUsed']}>
+            {words.usedNow}
+          </th>
           <th scope="col" className={hours} title={words.hoursHint}>
             {words.hours}
           </th>
           {halfLifeMs === null ? null : (
-            <th scope="col" className={hours} title={words.fadedHint(halfLifeWords(halfLifeMs))}>
+            <th
+              scope="col"
+              className={`${styles['colFaded'] ?? ''} ${styles['number'] ?? ''}`}
+              title={words.fadedHint(halfLifeWords(halfLifeMs))}
+            >
               {words.faded}
             </th>
           )}

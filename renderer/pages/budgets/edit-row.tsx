@@ -101,8 +101,7 @@ export function EditRow({ before, isNew, columns, onDone }: EditRowProps) {
         <th scope="row">
           {isNew ? (
             <TextInput
-              aria-label={words.userName}
-              placeholder={words.userName}
+              label={words.userName}
               data-autofocus
               autoFocus
               error={errors.user}
@@ -112,13 +111,14 @@ export function EditRow({ before, isNew, columns, onDone }: EditRowProps) {
               }}
             />
           ) : (
-            draft.user
+            <span className={styles['editedUser']}>{draft.user}</span>
           )}
         </th>
-        <td colSpan={columns - 5}>
-          <span className={styles['fields']}>
+        <td colSpan={columns - 1}>
+          <div className={styles['fields']}>
             <Select
-              aria-label={words.limitKind}
+              className={styles['kind'] ?? ''}
+              label={words.limitKind}
               data={kinds}
               allowDeselect={false}
               autoFocus={!isNew}
@@ -129,7 +129,8 @@ export function EditRow({ before, isNew, columns, onDone }: EditRowProps) {
             />
             {draft.kind === 'number' ? (
               <TextInput
-                aria-label={words.limitNumber}
+                className={styles['limit'] ?? ''}
+                label={words.limitNumber}
                 inputMode="numeric"
                 error={errors.limit}
                 value={draft.number}
@@ -138,51 +139,50 @@ export function EditRow({ before, isNew, columns, onDone }: EditRowProps) {
                 }}
               />
             ) : null}
-          </span>
-        </td>
-        <td>
-          <Select
-            aria-label={words.maxBand}
-            data={bandChoices(before.maxBand)}
-            allowDeselect={false}
-            value={draft.maxBand}
-            onChange={(band) => {
-              if (band !== null) change({ maxBand: band });
-            }}
-          />
-        </td>
-        <td>
-          <span className={styles['rights']} role="group" aria-label={words.rights}>
-            {[...upperBands].reverse().map((band) => (
-              <Checkbox
-                key={band}
-                label={words.right(band)}
-                checked={draft.allow.includes(band)}
-                onChange={(event) => {
-                  change({ allow: withRight(draft.allow, band, event.currentTarget.checked) });
-                }}
-              />
-            ))}
-          </span>
-        </td>
-        <td>
-          <TextInput
-            aria-label={words.quota}
-            placeholder={words.quotaExample}
-            error={errors.quota}
-            value={draft.quota}
-            onChange={(event) => {
-              change({ quota: event.currentTarget.value });
-            }}
-          />
-        </td>
-        <td className={styles['action']}>
-          <Button variant="default" onClick={onDone}>
-            {common.cancel}
-          </Button>
-          <Button loading={saving} onClick={() => void save()}>
-            {words.save}
-          </Button>
+            <Select
+              className={styles['best'] ?? ''}
+              label={words.maxBand}
+              data={bandChoices(before.maxBand)}
+              allowDeselect={false}
+              value={draft.maxBand}
+              onChange={(band) => {
+                if (band !== null) change({ maxBand: band });
+              }}
+            />
+            <div className={styles['rights']} role="group" aria-label={words.rights}>
+              <span aria-hidden>{words.rights}</span>
+              <div className={styles['choices']}>
+                {[...upperBands].reverse().map((band) => (
+                  <Checkbox
+                    key={band}
+                    label={words.right(band)}
+                    checked={draft.allow.includes(band)}
+                    onChange={(event) => {
+                      change({ allow: withRight(draft.allow, band, event.currentTarget.checked) });
+                    }}
+                  />
+                ))}
+              </div>
+            </div>
+            <TextInput
+              className={styles['quota'] ?? ''}
+              label={words.quota}
+              placeholder={words.quotaExample}
+              error={errors.quota}
+              value={draft.quota}
+              onChange={(event) => {
+                change({ quota: event.currentTarget.value });
+              }}
+            />
+            <div className={styles['buttons']}>
+              <Button variant="default" onClick={onDone}>
+                {common.cancel}
+              </Button>
+              <Button loading={saving} onClick={() => void save()}>
+                {words.save}
+              </Button>
+            </div>
+          </div>
         </td>
       </tr>
       {refused === null ? null : (

@@ -33,7 +33,7 @@ export function OwnBudget({ budget }: { readonly budget: BudgetView }) {
       )}
       <p className={styles['ownNote']}>
         <span className="iris-muted">
-          {spend.total === 0 ? words.nothingUsed : words.parts(spend)} {words.inAll(budget.used)}
+          {spend.total === 0 ? words.nothingUsed : `${words.parts(spend)}.`} {words.inAll(budget.used)}
         </span>
         {note === null ? null : (
           <span className={styles['warning']} role="status">

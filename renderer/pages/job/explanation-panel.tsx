@@ -2,7 +2,13 @@
 import type { Explanation } from '../../../core/contract/explanation.js';
 import { useTimeText } from '../../components/clock.js';
 import { formatExactTime, localTimes } from '../../strings/common.js';
-import { expectedText, explanation as words, reasonDetail } from '../../strings/explanation.js';
+import {
+  expectedText,
+  explainedText,
+  explanation as words,
+  reasonDetail,
+  remedyText,
+} from '../../strings/explanation.js';
 import styles from './job-page.module.css';
 
 export function ExplanationPanel({ value }: { readonly value: Explanation }) {
@@ -11,7 +17,7 @@ export function ExplanationPanel({ value }: { readonly value: Explanation }) {
   return (
     <>
       <p>
-        {localTimes(value.message)}
+        {localTimes(explainedText(value.message, value))}
         {value.waiting > 1 ? <span className="iris-muted"> {words.tasksWait(value.waiting)}</span> : null}
       </p>
       {details.map((text) => (
@@ -25,7 +31,7 @@ export function ExplanationPanel({ value }: { readonly value: Explanation }) {
           <h3 className={styles['remedies']}>{words.wouldHelp}</h3>
           <ul className={styles['explained']} aria-label={words.wouldHelp}>
             {remedies.map((remedy) => (
-              <li key={`${remedy.kind} ${remedy.text}`}>{localTimes(remedy.text)}</li>
+              <li key={`${remedy.kind} ${remedy.text}`}>{localTimes(remedyText(remedy, value))}</li>
             ))}
           </ul>
         </>

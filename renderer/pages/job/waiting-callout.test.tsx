@@ -35,7 +35,16 @@ const explained: Explanation = {
   message:
     'Waits for 4 GPUs: 1 of 8 is free, on ws-2. Demoted to BATCH, asked for INTERACTIVE, because anna has 5200 of 4500 in use.',
   short: 'needs 4 GPUs',
-  remedies: [{ kind: 'fewer-gpus', text: 'Ask for 1 GPU.', gpuCount: 1, gpuVariant: null, workerId: 'ws-2' }],
+  remedies: [
+    { kind: 'fewer-gpus', text: 'Ask for 1 GPU.', gpuCount: 1, gpuVariant: null, workerId: 'ws-2' },
+    {
+      kind: 'raise-limit',
+      user: 'anna',
+      limit: 5200,
+      spend: 5200,
+      text: 'It competes as INTERACTIVE again when anna uses no more than 4500, or with a limit of at least 5200.',
+    },
+  ],
   expected: {
     kind: 'at',
     startMs: nowMs + 3_600_000,
@@ -56,7 +65,7 @@ describe('why a job waits', () => {
     const { view } = show(explained);
     const panel = await screen.findByRole('region', { name: 'Why it waits' });
     await within(panel).findByText(
-      /^Waits for 4 GPUs: 1 of 8 is free, on ws-2\. Demoted to BATCH, asked for INTERACTIVE, because anna has 5200 of 4500 in use\./,
+      /^Waits for 4 GPUs: 1 of 8 is free, on ws-2\. Demoted to batch, asked for interactive, because anna has 5,200 of 4,500 in use\./,
     );
     within(panel).getByText('2 tasks wait; this is about the first.');
     within(panel).getByText(
@@ -71,7 +80,10 @@ describe('why a job waits', () => {
       within(list)
         .getAllByRole('listitem')
         .map((item) => item.textContent),
-    ).toEqual(['Ask for 1 GPU.']);
+    ).toEqual([
+      'Ask for 1 GPU.',
+      'It competes as interactive again when anna uses no more than 4,500, or with a limit of at least 5,200.',
+    ]);
     expect(await findViolations(view.container)).toEqual([]);
   });
 

@@ -8,7 +8,7 @@ import { jobs as words } from '../../strings/jobs.js';
 /** The band while it matters and is not the usual one; nothing for what is over. */
 export function bandMark({ state, band, demoted }: JobSummary): string {
   if (isTerminalJobState(state)) return '';
-  if (demoted !== undefined) return words.demotedMark[demoted.effective];
+  if (demoted !== undefined) return words.demotedMark;
   return band === 'INTERACTIVE' ? '' : bandWords[band];
 }
 

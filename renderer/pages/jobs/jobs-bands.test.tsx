@@ -42,15 +42,15 @@ describe('bands and places in the list', () => {
     });
     await screen.findByText('usual');
     const markOf = (name: string) =>
-      /Production|Demoted to batch|Batch|Interactive/.exec(rowOf(name).textContent)?.[0];
+      /Production|Demoted|Batch|Interactive/.exec(rowOf(name).textContent)?.[0];
     expect(['usual', 'urgent', 'over-limit', 'waits', 'over'].map(markOf)).toEqual([
       undefined,
       'Production',
-      'Demoted to batch',
+      'Demoted',
       'Batch',
       undefined,
     ]);
-    expect(within(hover('over-limit')).getByText('Demoted to batch').title).toBe(
+    expect(within(hover('over-limit')).getByText('Demoted').title).toBe(
       'Demoted to batch, asked for interactive, because anna had 812 of 800 in use when it was placed.',
     );
   });
@@ -85,9 +85,16 @@ describe('bands and places in the list', () => {
     press('ArrowUp', { altKey: true });
     const dialog = await screen.findByRole('dialog', { name: 'Move 3 jobs to the front?' });
     expect(dialog.textContent).toMatch(/a, b|b, a|c/);
+    expect(dialog.textContent).not.toContain('What runs');
     fireEvent.click(within(dialog).getByRole('button', { name: 'Move' }));
     await waitFor(() => {
       expect(asked().at(-1)).toEqual([['/anna/a', '/anna/b', '/anna/c'], { kind: 'move', to: 'first' }]);
     });
+    await waitFor(() => {
+      expect(screen.queryByRole('dialog')).toBeNull();
+    });
+    press('h');
+    const hold = await screen.findByRole('dialog', { name: 'Hold 3 jobs?' });
+    expect(hold.textContent).toContain('What runs goes on; nothing more of them starts.');
   });
 });

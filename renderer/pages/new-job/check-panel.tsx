@@ -5,6 +5,7 @@ import type { FieldError } from '../../../core/contract/errors.js';
 import type { JobRequest } from '../../../core/contract/job-request.js';
 import { toCommandLine } from '../../../core/contract/job-text.js';
 import { localTimes } from '../../strings/common.js';
+import { explainedText } from '../../strings/explanation.js';
 import { newJob as words } from '../../strings/new-job.js';
 import { CopyButton } from '../job/copy-button.js';
 import styles from './new-job.module.css';
@@ -93,7 +94,7 @@ function Verdict({ check, wrong, blank }: Pick<CheckPanelProps, 'check' | 'wrong
         <Icon name={look?.icon ?? 'warning'} />
         {look?.title ?? words.invalid}
       </h2>
-      <p>{localTimes(check.answer.message)}</p>
+      <p>{localTimes(explainedText(check.answer.message, check.answer.dryRun?.explanation ?? null))}</p>
     </>
   );
 }

@@ -88,8 +88,10 @@ describe('the container of a new job', () => {
     };
     type('Command', 'python3 train.py');
     type('Working folder', '/tmp');
-    type('GPUs', '1');
     fireEvent.click(share);
+    await screen.findByText('Ask for at least one GPU above.');
+    type('GPUs', '1');
+    expect(screen.queryByText('Ask for at least one GPU above.')).toBeNull();
     fireEvent.click(screen.getByRole('button', { name: /^Submit/ }));
     // Beside the field and in the panel.
     const missing = await screen.findAllByText(/memory a task uses of each GPU it shares/);

@@ -33,6 +33,7 @@ export function PlaceFields({ form, errorOf }: ContainerFieldsProps) {
   const known = overview.kind === 'live' ? overview.value.machines.map(({ id }) => id) : [];
   // A machine that is not there (any more) stays as it was written; the check says what is wrong with it.
   const names = values.machine === '' || known.includes(values.machine) ? known : [...known, values.machine];
+  const shareWrong = errorOf('shareGpu');
   const isOpen =
     values.machine !== '' ||
     values.shareGpu ||
@@ -55,6 +56,7 @@ export function PlaceFields({ form, errorOf }: ContainerFieldsProps) {
           <TextInput
             label={words.gpuMemory}
             description={words.gpuMemoryHint}
+            inputWrapperOrder={['label', 'input', 'error', 'description']}
             placeholder={words.gpuMemoryExample}
             {...form.text('gpuMemory')}
             error={errorOf('gpuMemory')}
@@ -65,9 +67,10 @@ export function PlaceFields({ form, errorOf }: ContainerFieldsProps) {
         label={words.shareGpu}
         description={words.shareGpuHint}
         checked={values.shareGpu}
-        error={errorOf('shareGpu')}
+        error={shareWrong !== null && values.gpu.trim() === '' ? words.shareNeedsGpu : shareWrong}
         onChange={(event) => {
           const shareGpu = event.currentTarget.checked;
+          form.touch('shareGpu');
           form.set(shareGpu ? { shareGpu } : { shareGpu, gpuMemory: '' });
         }}
       />

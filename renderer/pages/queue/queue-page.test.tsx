@@ -89,8 +89,8 @@ describe('Queue page', () => {
         .map((cell) => cell.textContent);
     expect((await cells('second')).slice(4, 6)).toEqual(['1', '2']);
     expect((await cells('third')).slice(4, 6)).toEqual(['3 of 4', '–No GPU was asked for.']);
-    expect((await cells('much')).at(-1)).toMatch(/^Asked for Interactive, over budget/);
-    expect((await cells('first')).at(-1)).not.toContain('over budget');
+    expect((await cells('much')).at(-1)).toMatch(/^Demoted from interactive/);
+    expect((await cells('first')).at(-1)).not.toContain('Demoted');
   });
 
   it('says how many are not shown', async () => {
