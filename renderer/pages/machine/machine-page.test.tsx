@@ -90,6 +90,23 @@ describe('Machine page', () => {
     expect(screen.queryByText('Job submitted')).toBeNull();
   });
 
+  it('leads to load and tasks and drains by keys', async () => {
+    const { host } = renderInWindow(<MachinePage machineId="ws-1" tab="devices" />, { host: lab() });
+    await screen.findByRole('tab', { name: 'Load' });
+    fireEvent.keyDown(document.body, { key: '3' });
+    expect(window.location.hash).toBe('#/machine/ws-1?tab=tasks');
+    fireEvent.keyDown(document.body, { key: '1' });
+    expect(window.location.hash).toBe('#/machine/ws-1');
+    fireEvent.keyDown(document.body, { key: 'd' });
+    const dialog = await screen.findByRole('dialog', { name: /ws-1/ });
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Drain ws-1' }));
+    await waitFor(() =>
+      expect(host.callsOf('machine.change')).toMatchObject([
+        { machineId: 'ws-1', change: { kind: 'drain' } },
+      ]),
+    );
+  });
+
   it('says when there is no such machine, and what is wrong with one that is lost', async () => {
     const { view } = renderInWindow(<MachinePage machineId="ws-9" tab={null} />, { host: lab() });
     await screen.findByText('There is no machine ws-9. It may have been removed.');

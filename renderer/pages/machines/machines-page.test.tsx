@@ -129,6 +129,29 @@ describe('Machines page', () => {
     expect(within(await card('h100-1')).queryByRole('alert')).toBeNull();
   });
 
+  it('wakes and removes the machine that has the focus by key, and only where it can be', async () => {
+    const { host } = renderInWindow(<MachinesPage />, { host: lab() });
+    await card('ws-3');
+    const focus = (name: string) => {
+      screen.getByRole('link', { name }).focus();
+    };
+    // On and connected; this controller's own.
+    focus('ws-1');
+    press('w');
+    press('Delete');
+    focus('ws-3');
+    press('w');
+    await within(await card('ws-3')).findByText('Connecting');
+    expect(host.callsOf('machine.wake')).toMatchObject([{ machineId: 'ws-3' }]);
+    focus('ws-2');
+    press('Delete');
+    const dialog = await screen.findByRole('dialog');
+    expect(dialog.textContent).toContain('Remove ws-2?');
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Remove and lose 2 tasks' }));
+    await waitFor(() => expect(screen.queryByRole('listitem', { name: 'ws-2' })).toBeNull());
+    expect(host.callsOf('machine.remove')).toMatchObject([{ machineId: 'ws-2', force: true }]);
+  });
+
   it('is a table by key, and for many machines; the view that was chosen is kept', async () => {
     const host = new FakeHost();
     host.machines = manyMachines(host.nowMs, 20);
