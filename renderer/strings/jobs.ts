@@ -73,10 +73,12 @@ export const jobs = {
   moreActions: 'More actions',
   // Selection
   selected: (count: number): string => `${formatCount(count)} selected`,
+  selectedOf: (count: number, total: number): string =>
+    `${formatCount(count)} of ${formatCount(total)} selected`,
   clearSelection: 'Clear selection',
   selecting: 'Selecting all',
-  selectedAtMost: (count: number): string =>
-    `Selected the first ${formatCount(count)}; narrow the filter for the others.`,
+  selectedAtMost: (count: number, total: number): string =>
+    `${formatCount(count)} of ${formatCount(total)} selected. Narrow the filter for the others.`,
   /** `of`: how many are selected; of several the number that can be stopped is said. */
   stopMany: (count: number, of: number = count): string => (of === 1 ? 'Stop' : `Stop ${countJobs(count)}`),
   runAgainMany: (count: number, of: number = count): string =>

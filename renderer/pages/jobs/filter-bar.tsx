@@ -6,6 +6,7 @@ import { Icon } from '../../components/icon.js';
 import { StateBadge } from '../../components/state-badge.js';
 import { jobs as words } from '../../strings/jobs.js';
 import styles from './filter-bar.module.css';
+import { mostSelected } from './job-list.js';
 import { presets, type JobsView, type Preset } from './jobs-view.js';
 
 const presetWords: Readonly<Record<Preset, string>> = {
@@ -137,6 +138,8 @@ export function SearchBox({ value, inputRef, onChange, onLeave }: SearchBoxProps
 
 export interface SelectionBarProps {
   readonly count: number;
+  /** All that the filter finds. */
+  readonly total: number;
   /** The rest of a long list is being selected. */
   readonly busy: boolean;
   readonly stoppable: number;
@@ -148,6 +151,7 @@ export interface SelectionBarProps {
 
 export function SelectionBar({
   count,
+  total,
   busy,
   stoppable,
   endable,
@@ -155,9 +159,12 @@ export function SelectionBar({
   onRunAgain,
   onClear,
 }: SelectionBarProps) {
+  // More can be found than be selected: who chose all is not to believe it is all.
+  const said =
+    count >= mostSelected && total > count ? words.selectedOf(count, total) : words.selected(count);
   return (
-    <div className={styles['bar']} role="toolbar" aria-label={words.selected(count)}>
-      <strong className={styles['selected']}>{busy ? words.selecting : words.selected(count)}</strong>
+    <div className={styles['bar']} role="toolbar" aria-label={said}>
+      <strong className={styles['selected']}>{busy ? words.selecting : said}</strong>
       {stoppable === 0 ? null : (
         <Button variant="default" leftSection={<Icon name="stop" size={14} />} onClick={onStop}>
           {words.stopMany(stoppable, count)}

@@ -8,6 +8,7 @@ import { findViolations } from '../../../test/harness/axe.js';
 import { fakeSummary } from '../../../test/harness/fake-data.js';
 import { FakeHost, type FakeHostOptions } from '../../../test/harness/fake-host.js';
 import { renderInWindow } from '../../../test/harness/render-window.js';
+import { SelectionBar } from './filter-bar.js';
 import { JobsPage } from './jobs-page.js';
 
 function RoutedJobs() {
@@ -69,6 +70,20 @@ describe('Jobs page', () => {
     press('Home');
     press('Enter');
     expect(currentRoute()).toEqual({ page: 'job', jobId: '/anna/train-llm', tab: null });
+  });
+
+  it.each([
+    [10_000, 100_000, '10,000 of 100,000 selected'],
+    [10_000, 10_000, '10,000 selected'],
+    [3, 100_000, '3 selected'],
+  ])('says of %i selected of %i when more were found than can be selected', (count, total, said) => {
+    const none = () => undefined;
+    const done = { onStop: none, onRunAgain: none, onClear: none };
+    renderInWindow(
+      <SelectionBar count={count} total={total} busy={false} stoppable={0} endable={0} {...done} />,
+    );
+    expect(screen.getByText(said)).toBeTruthy();
+    expect(screen.getByRole('toolbar', { name: said })).toBeTruthy();
   });
 
   it('selects with Space, a range with Shift, everything with Ctrl+A, and lets go with Esc', async () => {

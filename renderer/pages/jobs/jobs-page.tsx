@@ -174,9 +174,8 @@ export function JobsPage({ query }: { readonly query: string }) {
       .then(
         (ids) => {
           selection.set(ids);
-          if ((list.structure.get().total ?? 0) > mostSelected) {
-            toast({ tone: 'info', text: words.selectedAtMost(mostSelected) });
-          }
+          const found = list.structure.get().total ?? 0;
+          if (found > mostSelected) toast({ tone: 'info', text: words.selectedAtMost(mostSelected, found) });
         },
         (error: unknown) => {
           toast({ tone: 'error', text: asRefusal(error).message });
@@ -263,6 +262,7 @@ export function JobsPage({ query }: { readonly query: string }) {
       {selectedIds.length > 0 || selecting ? (
         <SelectionBar
           count={selectedIds.length}
+          total={total ?? 0}
           busy={selecting}
           stoppable={selectedRows.filter(canStop).length}
           endable={selectedRows.filter(canRunAgain).length}
