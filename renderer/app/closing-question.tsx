@@ -5,7 +5,8 @@ import type { DesktopCommand } from '../state/bridge.js';
 import { useDesktop, useDesktopCommands } from '../state/desktop-context.js';
 import { common } from '../strings/common.js';
 
-export function ClosingQuestion() {
+/** It listens from the first moment on: what is asked while the dialog is not `drawn` yet draws it. */
+export function ClosingQuestion({ drawn }: { readonly drawn: boolean }) {
   const { bridge } = useDesktop();
   const [running, setRunning] = useState<number | null>(null);
   const [remember, setRemember] = useState(true);
@@ -21,6 +22,7 @@ export function ClosingQuestion() {
     void bridge.answerClosing({ choice, remember: choice !== 'cancel' && remember });
   };
 
+  if (!drawn && running === null) return null;
   return (
     <Modal
       opened={running !== null}

@@ -212,9 +212,9 @@ export function Frame() {
               setHelpOpen(false);
             }}
           />
-          <ClosingQuestion />
         </>
       ) : null}
+      <ClosingQuestion drawn={later} />
     </div>
   );
 }
