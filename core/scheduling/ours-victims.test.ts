@@ -218,6 +218,16 @@ describe('one victim search for solo tasks and gangs', () => {
     expect(evictedBy(world.decide())).toEqual(['/bob/a/0']);
   });
 
+  test('one whose two minutes are over evicts behind one of the same user that has just come back', () => {
+    const world = new TestCluster([worker('w1')]);
+    world.run('/bob/a', 'w1', { cpu: 4, band: 'BATCH' });
+    world.submit('/ann/back', { cpu: 4, waitingSinceMs: world.nowMs });
+    world.submit('/ann/waits', { cpu: 4, waitingSinceMs: world.nowMs - 2 * minute });
+    const decision = world.decide();
+    expect(evictedBy(decision)).toEqual(['/bob/a/0']);
+    expect(placesOf(decision)).toEqual(['/ann/waits/0 w1 after /bob/a/0']);
+  });
+
   test('what ends in these two minutes is taken and nobody evicted', () => {
     const world = new TestCluster([worker('w1'), worker('w2')]);
     for (const id of ['w1', 'w2']) world.run(`/bob/${id}`, id, { cpu: 4, band: 'BATCH' });

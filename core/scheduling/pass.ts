@@ -14,7 +14,7 @@ import { placeClaims } from './provisional.js';
 import type { JobEntry, UserEntry } from './queue.js';
 import { mayBackfill, type Reserved } from './reservations.js';
 import type { Rules } from './rules.js';
-import { isCandidate, type Shape } from './shape.js';
+import { isCandidate } from './shape.js';
 import type { Victims } from './victims.js';
 import { withdrawNeedless } from './withdraw.js';
 import type { Working } from './working.js';
@@ -153,22 +153,27 @@ export class Pass {
       }
       this.wait(entry, code, indexes.length - cursor.taskAt);
       nextJob(cursor);
-      if (code === 'capacity' || code === 'impossible') this.passOver(cursor, entry.shape, code);
+      if (code === 'capacity' || code === 'impossible') this.passOver(cursor, entry, code, band);
     }
     return false;
   }
 
   /**
    * Jobs right behind one that found no room, of the same shape and with nothing of their own that could decide otherwise: a long
-   * queue is mostly these. Where something is reserved, or may be for them, each is looked at by itself.
+   * queue is mostly these. Where something is reserved, or may be for them, each is looked at by itself; so is one that may evict behind
+   * one that still gives others time.
    */
-  private passOver(cursor: Cursor, shape: Shape, code: WaitCode): void {
+  private passOver(cursor: Cursor, behind: JobEntry, code: WaitCode, band: Band): void {
+    const { shape } = behind;
     if (shape.gangBy !== null || this.reserved.length > 0 || this.cluster.reservations.length > 0) return;
     if ((shape.isLarge && code !== 'impossible') || cursor.user.budget.quota !== null) return;
+    const rank = bandRank(band);
+    const patient = this.isPatient(behind, rank);
     const list = cursor.lists[cursor.listAt] ?? [];
     for (let entry = list[cursor.jobAt]; entry !== undefined; entry = list[cursor.jobAt]) {
       if (entry.shape !== shape || !entry.ungated || entry.job.maxActive !== null || this.served.has(entry))
         return;
+      if (patient && !this.isPatient(entry, rank)) return;
       entry.placed = 0;
       const count = entry.indexes.length;
       if (entry.waits?.code !== code || entry.waits.count !== count)

@@ -51,6 +51,16 @@ describe('a dry run', () => {
     });
   });
 
+  test('one INTERACTIVE task tells whom it would evict, and for how long it waits for another place first', () => {
+    const world = new TestCluster([worker('w1')]);
+    world.run('/bob/a', 'w1', { cpu: 4, band: 'BATCH' });
+    expect(tried(world, { cpu: 2, band: 'INTERACTIVE' })).toMatchObject({
+      verdict: 'STARTS_AFTER_EVICTIONS',
+      message:
+        'Starts on w1 after it has evicted 1 task of /bob/a, unless something ends by itself within 2 min.',
+    });
+  });
+
   test('waits, and why', () => {
     const world = new TestCluster([worker('w1')]);
     world.run('/bob/a', 'w1', { cpu: 3 });
