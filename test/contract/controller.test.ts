@@ -3,18 +3,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type { JobRequest } from '../../core/contract/job-request.js';
 import { report as observation, specOf } from '../../core/model/test-world.js';
-import type {
-  AttemptObservation,
-  Backend,
-  BackendListener,
-  DesiredAttempt,
-} from '../../main/backends/backend.js';
+import type { AttemptObservation, BackendListener, DesiredAttempt } from '../../main/backends/backend.js';
 import { Controller } from '../../main/controller/controller.js';
 import { Publisher } from '../../main/controller/publisher.js';
 import type { Store } from '../../main/store/types.js';
 import { eventually } from '../harness/eventually.js';
-import { fakeWorker as worker } from '../harness/fake-backend.js';
 import { refusalOf } from '../harness/host-jobs.js';
+import { toldBackend } from '../harness/told-backend.js';
 import { makeFolder, openTestStore, type Folder } from '../store/builders.js';
 
 let folder: Folder;
@@ -35,23 +30,14 @@ beforeEach(async () => {
   commits = 0;
   nowMs = 1_800_000_000_000;
   let minted = 0;
-  const backend: Backend = {
-    describe: () => ({ id: 'fake', kind: 'workstation', capabilities: [] }),
-    start: (given) => {
+  const backend = toldBackend({
+    started: (given) => {
       listener = given;
-      return Promise.resolve();
     },
-    observe: () => [worker],
-    reconcile: (wanted) => {
+    wanted: (wanted) => {
       desired = wanted;
     },
-    feasible: () => null,
-    readLog: () => Promise.resolve({ data: new Uint8Array(), size: 0 }),
-    logMarks: () => Promise.resolve([]),
-    watchLog: () => undefined,
-    watchWorkers: () => undefined,
-    close: () => Promise.resolve(),
-  };
+  });
   controller = new Controller({
     store: {
       ...store,

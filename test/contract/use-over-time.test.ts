@@ -12,6 +12,7 @@ import type { Store } from '../../main/store/types.js';
 import { eventually } from '../harness/eventually.js';
 import { fakeWorker as worker } from '../harness/fake-backend.js';
 import { refusalOf } from '../harness/host-jobs.js';
+import { toldBackend } from '../harness/told-backend.js';
 import { makeFolder, openTestStore, type Folder } from '../store/builders.js';
 
 const hour = 3_600_000;
@@ -38,23 +39,14 @@ async function start(): Promise<void> {
         return store.commit(changes);
       },
     },
-    backend: {
-      describe: () => ({ id: 'fake', kind: 'workstation', capabilities: [] }),
-      start: (given) => {
+    backend: toldBackend({
+      started: (given) => {
         listener = given;
-        return Promise.resolve();
       },
-      observe: () => [worker],
-      reconcile: (wanted) => {
+      wanted: (wanted) => {
         desired = wanted;
       },
-      feasible: () => null,
-      readLog: () => Promise.resolve({ data: new Uint8Array(), size: 0 }),
-      logMarks: () => Promise.resolve([]),
-      watchLog: () => undefined,
-      watchWorkers: () => undefined,
-      close: () => Promise.resolve(),
-    },
+    }),
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
     nowMs: () => nowMs,
     monotonicMs: () => performance.now(),

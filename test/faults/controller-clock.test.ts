@@ -5,17 +5,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { JobRequest } from '../../core/contract/job-request.js';
 import { report as observation, specOf } from '../../core/model/test-world.js';
-import type {
-  AttemptObservation,
-  Backend,
-  BackendListener,
-  DesiredAttempt,
-} from '../../main/backends/backend.js';
+import type { AttemptObservation, BackendListener, DesiredAttempt } from '../../main/backends/backend.js';
 import { Controller } from '../../main/controller/controller.js';
 import { openReads } from '../../main/store/reads.js';
 import type { Store } from '../../main/store/types.js';
 import { eventually } from '../harness/eventually.js';
 import { fakeWorker as worker } from '../harness/fake-backend.js';
+import { toldBackend } from '../harness/told-backend.js';
 import { makeFolder, openTestStore, silent, type Folder } from '../store/builders.js';
 
 const minute = 60_000;
@@ -33,23 +29,14 @@ let minted = 0;
 let requests = 0;
 
 function makeController(): Controller {
-  const backend: Backend = {
-    describe: () => ({ id: 'fake', kind: 'workstation', capabilities: [] }),
-    start: (given) => {
+  const backend = toldBackend({
+    started: (given) => {
       listener = given;
-      return Promise.resolve();
     },
-    observe: () => [worker],
-    reconcile: (wanted) => {
+    wanted: (wanted) => {
       desired = wanted;
     },
-    feasible: () => null,
-    readLog: () => Promise.resolve({ data: new Uint8Array(), size: 0 }),
-    logMarks: () => Promise.resolve([]),
-    watchLog: () => undefined,
-    watchWorkers: () => undefined,
-    close: () => Promise.resolve(),
-  };
+  });
   return new Controller({
     store,
     backend,
