@@ -221,8 +221,8 @@ describe('one victim search for solo tasks and gangs', () => {
   test('one whose two minutes are over evicts behind one of the same user that has just come back', () => {
     const world = new TestCluster([worker('w1')]);
     world.run('/bob/a', 'w1', { cpu: 4, band: 'BATCH' });
-    world.submit('/ann/back', { cpu: 4, waitingSinceMs: world.nowMs });
-    world.submit('/ann/waits', { cpu: 4, waitingSinceMs: world.nowMs - 2 * minute });
+    world.submit('/ann/back', { waitingSinceMs: world.nowMs });
+    world.submit('/ann/waits', { waitingSinceMs: world.nowMs - 2 * minute });
     const decision = world.decide();
     expect(evictedBy(decision)).toEqual(['/bob/a/0']);
     expect(placesOf(decision)).toEqual(['/ann/waits/0 w1 after /bob/a/0']);

@@ -57,7 +57,7 @@ describe('a dry run', () => {
     expect(tried(world, { cpu: 2, band: 'INTERACTIVE' })).toMatchObject({
       verdict: 'STARTS_AFTER_EVICTIONS',
       message:
-        'Starts on w1 after it has evicted 1 task of /bob/a, unless something ends by itself within 2 min.',
+        'Starts on w1 after it has evicted 1 task of /bob/a, unless something ends by itself within 2m 00s.',
     });
   });
 
