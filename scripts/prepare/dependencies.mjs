@@ -13,11 +13,24 @@ export function dependenciesDue() {
   return !existsSync(stamp) || readFileSync(stamp, 'utf8') !== textDigest('package-lock.json');
 }
 
+/**
+ * No package's own scripts: npm would have node-gyp compile the database driver for minutes, with headers from nodejs.org that may be out
+ * of reach, and the steps after this one prepare driver and runtime themselves.
+ */
+export const ciArguments = [
+  'ci',
+  '--ignore-scripts',
+  '--include=dev',
+  '--no-audit',
+  '--no-fund',
+  '--prefer-offline',
+];
+
 /** @param {(text: string) => void} note */
 export async function prepareDependencies(note) {
   const digest = textDigest('package-lock.json');
   if (!installedAsLocked()) {
-    const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=http'];
+    const args = [...ciArguments, '--loglevel=http'];
     const all = lockedCount();
     let fetched = 0;
     const onLine = (/** @type {string} */ line) => {
