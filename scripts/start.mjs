@@ -38,11 +38,6 @@ async function start() {
   const runtime = resolveRuntime({ display: virtual ? 'virtual' : 'real' });
   Object.assign(env, runtime.env);
   if (appArgs.includes('--example')) env.IRIS_EXAMPLE = '1';
-  if (runtime.args.includes('--no-sandbox')) {
-    say(
-      'Started by root from a checkout: Chromium runs without its sandbox. Use an ordinary user for daily work.',
-    );
-  }
   const command = [runtime.executable, ...runtime.args, ...appArgs];
   // For notifications and the tray, where the login brought no bus.
   const bus =
@@ -95,12 +90,13 @@ function runInFront(command, env, quiet) {
  */
 function dropNoise(stream) {
   const noise =
-    /^dbus-daemon\[|^X connection to|ERROR:(bus|object_proxy|viz_main_impl|gpu_process_host|command_buffer_proxy_impl)\.cc/;
+    /^dbus-daemon\[|^X connection to|libnotify-WARNING|ERROR:(libnotify_notification|bus|object_proxy|viz_main_impl|gpu_process_host|command_buffer_proxy_impl)\.cc/;
   let pending = '';
   stream.on('data', (chunk) => {
     const lines = (pending + String(chunk)).split('\n');
     pending = lines.pop() ?? '';
-    for (const line of lines) if (!noise.test(line)) process.stderr.write(`${line}\n`);
+    // GLib begins each warning with an empty line.
+    for (const line of lines) if (line !== '' && !noise.test(line)) process.stderr.write(`${line}\n`);
   });
   stream.on('end', () => {
     if (pending !== '' && !noise.test(pending)) process.stderr.write(pending);

@@ -61,7 +61,7 @@ function FreeOf({ machines }: { readonly machines: readonly MachineView[] }) {
         {common.cpuFree(cores(freeCpu), cores(totalCpu))}
       </span>
       {percent === null ? null : (
-        <span className={styles['item']} title={common.cpuHint}>
+        <span className={`${styles['item'] ?? ''} ${styles['busy'] ?? ''}`} title={common.cpuHint}>
           {common.cpuBusy(percent)}
         </span>
       )}
@@ -132,10 +132,11 @@ export function StatusBar() {
 
   return (
     <footer className={styles['bar']} aria-label={common.statusBar}>
-      <JobCounts />
-      <Free />
-      <Mine />
-      <span className={styles['space']} />
+      <div className={styles['facts']}>
+        <JobCounts />
+        <Free />
+        <Mine />
+      </div>
       <Health connection={connection.kind} status={status} />
       {info === null ? null : (
         <span

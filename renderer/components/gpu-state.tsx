@@ -57,12 +57,17 @@ export function gpuHolders(gpu: GpuView, holders: Holders): readonly GpuHolder[]
   });
 }
 
-/** The same as links to their jobs, or what is said in their place. */
+/** One of them as a link to its job, or what is said in its place. */
+export function GpuHolderLink({ holder: { text, jobId } }: { readonly holder: GpuHolder }) {
+  return jobId === null ? text : <a href={routeHash(jobRoute(jobId))}>{text}</a>;
+}
+
+/** All of them in one line. */
 export function GpuHolderLinks({ gpu, holders }: { readonly gpu: GpuView; readonly holders: Holders }) {
-  return gpuHolders(gpu, holders).map(({ uid, text, jobId }, at) => (
-    <Fragment key={uid}>
+  return gpuHolders(gpu, holders).map((holder, at) => (
+    <Fragment key={holder.uid}>
       {at === 0 ? null : ', '}
-      {jobId === null ? text : <a href={routeHash(jobRoute(jobId))}>{text}</a>}
+      <GpuHolderLink holder={holder} />
     </Fragment>
   ));
 }

@@ -17,7 +17,7 @@ const actionWords: Readonly<Record<string, string>> = {
   task_ended: 'Task ended',
   task_unschedulable: 'Task cannot run',
   attempt_started: 'Attempt started',
-  attempt_warned: 'Attempt warned of',
+  attempt_warned: 'Warning about an attempt',
   attempt_notified: 'Attempt told to leave',
   attempt_ended: 'Attempt ended',
   attempt_verified_gone: 'Attempt verified gone',
@@ -25,6 +25,7 @@ const actionWords: Readonly<Record<string, string>> = {
   worker_registered: 'Machine added',
   worker_changed: 'Machine changed',
   worker_removed: 'Machine removed',
+  worker_drained: 'Machine drained',
   worker_lost: 'Machine lost',
   budget_set: 'Budget changed',
   host_started: 'Controller started',
@@ -36,30 +37,6 @@ export function actionWord(action: string): string {
   if (known !== undefined) return known;
   const words = action.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-const mostDetail = 300;
-
-function valueText(value: unknown): string {
-  if (value === null) return 'none';
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (Array.isArray(value)) return value.map(valueText).join(', ');
-  if (typeof value === 'object') return detailText(Object.fromEntries(Object.entries(value)));
-  return '';
-}
-
-/** A detail in one line: `state: FAILED, exitCode: 1`; what is not there is left out. */
-export function detailText(detail: Readonly<Record<string, unknown>>): string {
-  const text = Object.entries(detail)
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) =>
-      typeof value === 'object' && value !== null && !Array.isArray(value)
-        ? `${key} (${valueText(value)})`
-        : `${key}: ${valueText(value)}`,
-    )
-    .join(', ');
-  return text.length > mostDetail ? `${text.slice(0, mostDetail)}…` : text;
 }
 
 export const activity = {

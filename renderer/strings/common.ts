@@ -199,6 +199,9 @@ export function localTimes(sentence: string, timeZone?: string): string {
   return showTimes(sentence, (ms) => format.format(ms));
 }
 
+/** `1 Dec 2026, 09:00:00`, by the reader's clock. */
+export const formatClockDay = (atMs: number): string => sentenceTime.format(atMs);
+
 /** Local date and time to the second with the zone, as one hour a year comes twice; for the hover of a relative time. */
 export function formatExactTime(atMs: number, timeZone?: string): string {
   const format =

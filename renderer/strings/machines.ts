@@ -89,7 +89,8 @@ export const machines = {
   gpuTile: (gpu: GpuView, who: string): string =>
     `GPU ${gpu.index}, ${gpu.name}: ${gpuStateWords[gpu.state]}${who === '' ? '' : `, ${who}`}`,
   gpusFree: (free: number, all: number): string => (all === 0 ? 'none' : `${free} of ${all} free`),
-  slice: 'slice',
+  /** A slice of a card, by NVIDIA's word for it. */
+  slice: (index: number): string => `MIG ${index}`,
   shared: 'memory of the machine',
   noGpus: 'No GPU on this machine.',
   heldByTask: 'a task',

@@ -33,6 +33,7 @@ export const settings = {
   contract: 'Contract',
   database: 'Database',
   platform: 'Platform',
+  platforms: { linux: 'Linux', darwin: 'macOS', win32: 'Windows' } as Readonly<Record<string, string>>,
   copy: 'Copy',
   copied: 'Copied for a report of a fault.',
   notCopied: (message: string): string => `Not copied: ${message}`,

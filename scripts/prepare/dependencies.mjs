@@ -17,7 +17,7 @@ export function dependenciesDue() {
  * No package's own scripts: npm would have node-gyp compile the database driver for minutes, with headers from nodejs.org that may be out
  * of reach, and the steps after this one prepare driver and runtime themselves.
  */
-export const ciArguments = [
+const ciArguments = [
   'ci',
   '--ignore-scripts',
   '--include=dev',

@@ -93,6 +93,33 @@ describe('a checkout of the scripts alone', () => {
     expect(await readdir(join(folder, '.runtime'))).toEqual([]);
   });
 
+  it('installs packages without running what they bring along', async () => {
+    const packed = { name: 'part', version: '1.0.0', scripts: { install: 'exit 1' } };
+    await mkdir(join(folder, 'part'));
+    await writeFile(join(folder, 'part', 'package.json'), JSON.stringify(packed));
+    const dependencies = { part: 'file:part' };
+    await writeFile(
+      join(folder, 'package.json'),
+      JSON.stringify({ name: 'whole', version: '1.0.0', dependencies }),
+    );
+    const packages = {
+      '': { name: 'whole', version: '1.0.0', dependencies },
+      'node_modules/part': { resolved: 'part', link: true },
+      part: { version: '1.0.0', hasInstallScript: true },
+    };
+    await writeFile(
+      join(folder, 'package-lock.json'),
+      JSON.stringify({ name: 'whole', version: '1.0.0', lockfileVersion: 3, requires: true, packages }),
+    );
+    const said = await runModule(
+      `import { prepareDependencies } from './scripts/prepare/dependencies.mjs';
+       await prepareDependencies(() => undefined);
+       console.log('installed');`,
+    );
+    expect(said).toBe('installed');
+    expect(await readdir(join(folder, 'node_modules'))).toContain('part');
+  });
+
   it('tells a change of what is built from, and only of that', async () => {
     await mkdir(join(folder, 'core'));
     await writeFile(join(folder, 'core', 'a.ts'), 'one');

@@ -6,7 +6,8 @@ import type { AuditEvent } from '../../../core/contract/views.js';
 import { jobRoute, machineRoute, routeHash } from '../../app/router.js';
 import { RelativeTime } from '../time.js';
 import { Dash } from '../values.js';
-import { actionWord, activity as words, detailText } from '../../strings/activity.js';
+import { actionWord, activity as words } from '../../strings/activity.js';
+import { detailRecord, detailText } from '../../strings/audit-detail.js';
 import styles from './audit-list.module.css';
 import type { AuditFeed } from './use-audit.js';
 
@@ -119,7 +120,11 @@ function Cells({ event, withEntity }: { readonly event: AuditEvent; readonly wit
           {hash === null ? event.entity : <a href={hash}>{event.entity}</a>}
         </span>
       ) : null}
-      <span role="cell" className={`${styles['detail'] ?? ''} iris-ellipsis`} title={detail}>
+      <span
+        role="cell"
+        className={`${styles['detail'] ?? ''} iris-ellipsis`}
+        title={detailRecord(event.detail)}
+      >
         {detail === '' ? <Dash reason={words.noDetail} /> : detail}
       </span>
     </>

@@ -35,7 +35,7 @@ describe('Activity page', () => {
     const table = await screen.findByRole('table', { name: 'What happened, newest first' });
     const rows = within(table).getAllByRole('row');
     expect(rows[1]?.textContent).toContain('Job submitted');
-    expect(rows[4]?.textContent).toContain('state: FAILED, exitCode: 1');
+    expect(rows[4]?.textContent).toContain('Failed, exit code 1');
     expect(rows.length).toBeLessThan(100);
     expect(within(table).getAllByRole('link')[0]?.getAttribute('href')).toBe('#/job/%2Fanna%2Frun-0');
     expect(await findViolations(view.container)).toEqual([]);

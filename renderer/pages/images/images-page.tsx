@@ -52,7 +52,7 @@ export function ImagesPage() {
         }
         title={words.title}
         aside={
-          asked.data === undefined ? null : (
+          all.length === 0 ? null : (
             <span className="iris-muted" role="status">
               {words.counts(all.length, bytes)}
             </span>
@@ -62,6 +62,7 @@ export function ImagesPage() {
           <>
             <TextInput
               ref={search}
+              disabled={all.length === 0}
               className={styles['search'] ?? ''}
               aria-label={words.filter}
               placeholder={words.filter}
@@ -73,6 +74,7 @@ export function ImagesPage() {
             />
             <Button
               leftSection={<Icon name="download" size={14} />}
+              disabled={!machines.some(({ docker }) => docker.state === 'READY')}
               onClick={() => {
                 setPulling(true);
               }}

@@ -11,6 +11,7 @@ import { requestToYaml, specToRequest } from '../../../core/contract/job-yaml.js
 import { formatDuration } from '../../../core/formats/durations.js';
 import type { TimeBound } from '../../../core/formats/times.js';
 import type { JobSummary } from '../../../core/contract/views.js';
+import { bandWords } from '../../strings/budgets.js';
 import { formatCount, formatExactTime } from '../../strings/common.js';
 import { job as words } from '../../strings/job.js';
 import { queue } from '../../strings/queue.js';
@@ -63,7 +64,7 @@ export function JobDetails({ detail, summary }: JobDetailsProps) {
               <RelativeTime atMs={summary.finishedAtMs} long />
             )}
           </Field>
-          <Field name={words.band}>{summary.band.toLowerCase()}</Field>
+          <Field name={words.band}>{bandWords[summary.band]}</Field>
           <Field name={words.failures}>{formatCount(summary.failureCount)}</Field>
           <Field name={words.preemptions}>{formatCount(summary.preemptionCount)}</Field>
           {summary.retryOf === null ? null : (

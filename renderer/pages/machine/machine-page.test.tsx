@@ -86,7 +86,7 @@ describe('Machine page', () => {
     view.unmount();
     renderInWindow(<MachinePage machineId="ws-1" tab="events" />, { host });
     await screen.findByText('Machine changed');
-    expect(screen.getByText('before (scheduling: OPEN), after (scheduling: CORDONED)')).toBeTruthy();
+    expect(screen.getByText('state takes tasks becomes cordoned')).toBeTruthy();
     expect(screen.queryByText('Job submitted')).toBeNull();
   });
 

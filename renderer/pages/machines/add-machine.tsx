@@ -159,7 +159,7 @@ function Wizard({ known, onClose }: Omit<AddMachineProps, 'opened'>) {
         />
         <Button
           type="submit"
-          mt={22}
+          mt={20}
           variant={usable ? 'default' : 'filled'}
           loading={look.kind === 'looking'}
         >

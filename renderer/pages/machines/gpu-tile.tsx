@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import type { GpuView } from '../../../core/contract/gpus.js';
 import { formatSize } from '../../../core/formats/sizes.js';
 import {
-  GpuHolderLinks,
+  GpuHolderLink,
   GpuStateBadge,
   gpuHolders,
   gpuLooks,
@@ -24,7 +24,7 @@ export interface GpuTileProps {
 
 export function GpuTile({ gpu, holders, onRelease }: GpuTileProps) {
   const who = gpuUser(gpu, holders);
-  const isHeld = gpuHolders(gpu, holders).some(({ jobId }) => jobId !== null);
+  const held = gpuHolders(gpu, holders);
   const { utilizationPercent, memoryUsedBytes, memoryTotalBytes, temperatureCelsius } = gpu;
   const figures = [
     ...(utilizationPercent === null ? [] : [words.busy(utilizationPercent)]),
@@ -48,21 +48,20 @@ export function GpuTile({ gpu, holders, onRelease }: GpuTileProps) {
       <div className={styles['gpuHead']}>
         <GpuStateBadge state={gpu.state} />
         <span className={styles['gpuIndex']}>
-          {words.gpu(gpu.index)}
-          {gpu.parentUuid === null ? '' : ` ${words.slice}`}
+          {gpu.parentUuid === null ? words.gpu(gpu.index) : words.slice(gpu.index)}
         </span>
       </div>
-      <div className={`${styles['gpuWho'] ?? ''} iris-ellipsis`}>
-        {isHeld ? (
-          <span title={who}>
-            <GpuHolderLinks gpu={gpu} holders={holders} />
-          </span>
-        ) : line === '' ? (
-          <span className="iris-muted">{gpu.variant}</span>
-        ) : (
-          <span title={line}>{line}</span>
-        )}
-      </div>
+      {held.some(({ jobId }) => jobId !== null) ? (
+        held.map((holder) => (
+          <div key={holder.uid} className={`${styles['gpuWho'] ?? ''} iris-ellipsis`} title={holder.text}>
+            <GpuHolderLink holder={holder} />
+          </div>
+        ))
+      ) : (
+        <div className="iris-ellipsis" title={line}>
+          {line === '' ? <span className="iris-muted">{gpu.variant}</span> : line}
+        </div>
+      )}
       <Meter
         label={words.gpuUse(gpu.index)}
         value={utilizationPercent === null ? null : utilizationPercent / 100}
@@ -76,6 +75,7 @@ export function GpuTile({ gpu, holders, onRelease }: GpuTileProps) {
           <Button
             variant="subtle"
             size="compact-xs"
+            mr={-7}
             aria-label={words.releaseGpu(gpu.index)}
             onClick={onRelease}
           >

@@ -3,6 +3,7 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { refusal } from '../../../core/contract/errors.js';
 import { findViolations } from '../../../test/harness/axe.js';
+import { fakeAttemptUid } from '../../../test/harness/fake-data.js';
 import { FakeHost } from '../../../test/harness/fake-host.js';
 import { fakeLab, manyMachines } from '../../../test/harness/fake-lab.js';
 import { renderInWindow } from '../../../test/harness/render-window.js';
@@ -41,7 +42,7 @@ describe('Machines page', () => {
     expect(tile(2).textContent).toContain('bert computes on it');
     expect(tile(3).textContent).toContain('Sick');
     expect(tile(4).textContent).toContain('Silent');
-    expect(tile(6).textContent).toContain('slice');
+    expect(tile(6).textContent).toContain('MIG 6');
     const lost = await card('ws-2');
     expect(lost.textContent).toContain('Unreachable');
     expect(lost.textContent).toContain('No route to ws-2.lab');
@@ -54,6 +55,26 @@ describe('Machines page', () => {
     host.machines = host.machines.map((machine) => ({ ...machine, cpuBusyPercent: 99 }));
     host.publishOverview();
     await within(h100).findByText('99%');
+  });
+
+  it('names each task that shares a card on a line of its own', async () => {
+    const host = lab();
+    host.machines = host.machines.map((machine) =>
+      machine.id !== 'h100-1'
+        ? machine
+        : {
+            ...machine,
+            gpus: machine.gpus.map((gpu) =>
+              gpu.index === 0 ? { ...gpu, sharedWith: [fakeAttemptUid('/anna/eval-mmlu/0', 0)] } : gpu,
+            ),
+          },
+    );
+    renderInWindow(<MachinesPage />, { host });
+    const tile = within(await card('h100-1')).getByRole('listitem', { name: /^GPU 0,/ });
+    await waitFor(() => expect(within(tile).getAllByRole('link')).toHaveLength(2));
+    const [first, second] = within(tile).getAllByRole('link');
+    expect([first?.textContent, second?.textContent]).toEqual(['anna: lr-sweep', 'anna: eval-mmlu']);
+    expect(first?.parentElement).not.toBe(second?.parentElement);
   });
 
   it('cordons and takes tasks again, in the menu and by key', async () => {

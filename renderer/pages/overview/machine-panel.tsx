@@ -5,9 +5,12 @@ import { formatSize } from '../../../core/formats/sizes.js';
 import type { GpuView } from '../../../core/contract/gpus.js';
 import type { DiskView, MachineView } from '../../../core/contract/machines.js';
 import { Skeleton } from '../../components/feedback.js';
-import { Icon } from '../../components/icon.js';
+import { GpuStateBadge } from '../../components/gpu-state.js';
+import { ConditionBadge, SchedulingBadge, conditionOf } from '../../components/machine-state.js';
 import { Meter } from '../../components/meter.js';
+import { RelativeTime } from '../../components/time.js';
 import { Dash } from '../../components/values.js';
+import { machines as machineWords } from '../../strings/machines.js';
 import { overview as words } from '../../strings/overview.js';
 import styles from './machine-panel.module.css';
 
@@ -19,29 +22,49 @@ function cores(millicores: number): string {
 }
 
 export function MachinePanel({ machine }: { readonly machine: MachineView }) {
-  const usedBytes = machine.memoryTotalBytes - machine.memoryAvailableBytes;
-  const cpuText = machine.cpuBusyPercent === null ? words.notMeasured : words.busy(machine.cpuBusyPercent);
-  const memoryText = words.memoryUsed(formatSize(usedBytes), formatSize(machine.memoryTotalBytes));
+  const { answers } = conditionOf(machine);
+  const well = answers && machine.state === 'HEALTHY';
   return (
-    <article className={styles['machine']} aria-label={machine.hostname}>
+    <article className={styles['machine']} aria-label={machine.id}>
       <div className={styles['head']}>
         <h2 className="iris-ellipsis">
           <a className={styles['name']} href={routeHash(machineRoute(machine.id))}>
-            {machine.hostname}
+            {machine.id}
           </a>
         </h2>
-        {machine.state === 'HEALTHY' ? null : (
-          <span className={styles['trouble']}>
-            <Icon name="warning" size={14} />
-            {machine.state === 'DEGRADED' ? words.degraded : words.dead}
-          </span>
-        )}
+        {well ? null : <ConditionBadge machine={machine} />}
+        <SchedulingBadge machine={machine} />
         <span className={styles['space']} />
         <span className="iris-muted">{words.runningTasks(machine.runningTasks)}</span>
       </div>
       <p className={`${styles['model'] ?? ''} iris-ellipsis`} title={machine.platform}>
         {machine.cpuModel}
       </p>
+      {answers ? <Figures machine={machine} /> : <Silence machine={machine} />}
+    </article>
+  );
+}
+
+/** Figures of a machine that does not answer would be of some earlier time. */
+function Silence({ machine: { contact } }: { readonly machine: MachineView }) {
+  return (
+    <p>
+      {contact.message ?? machineWords.notReached}{' '}
+      {contact.lastContactMs === null ? null : (
+        <span className="iris-muted">
+          <RelativeTime atMs={contact.lastContactMs} long />
+        </span>
+      )}
+    </p>
+  );
+}
+
+function Figures({ machine }: { readonly machine: MachineView }) {
+  const usedBytes = machine.memoryTotalBytes - machine.memoryAvailableBytes;
+  const cpuText = machine.cpuBusyPercent === null ? words.notMeasured : words.busy(machine.cpuBusyPercent);
+  const memoryText = words.memoryUsed(formatSize(usedBytes), formatSize(machine.memoryTotalBytes));
+  return (
+    <>
       <Line
         label={words.processors}
         note={words.coresFree(cores(machine.cpuMillicoresFree), cores(machine.cpuMillicoresTotal))}
@@ -79,7 +102,7 @@ export function MachinePanel({ machine }: { readonly machine: MachineView }) {
           </>
         )}
       </div>
-    </article>
+    </>
   );
 }
 
@@ -126,7 +149,6 @@ function Disk({ disk }: { readonly disk: DiskView }) {
 function Gpu({ gpu }: { readonly gpu: GpuView }) {
   const { utilizationPercent, memoryUsedBytes, memoryTotalBytes, temperatureCelsius, powerWatts } = gpu;
   const unknown = gpu.note ?? words.notMeasured;
-  const use = gpu.heldBy !== null ? words.gpuHeld : gpu.busyByOthers ? words.gpuOthers : words.gpuFree;
   const utilisation = utilizationPercent === null ? unknown : words.gpuUtilisation(utilizationPercent);
   const memory =
     memoryUsedBytes === null || memoryTotalBytes === null
@@ -136,10 +158,11 @@ function Gpu({ gpu }: { readonly gpu: GpuView }) {
     <div className={styles['gpu']}>
       <div className={styles['words']}>
         <span className="iris-ellipsis" title={`${gpu.name}\n${gpu.uuid}`}>
-          {words.gpu(gpu.index)} <span className="iris-muted">{gpu.name}</span>
+          {gpu.parentUuid === null ? words.gpu(gpu.index) : machineWords.slice(gpu.index)}{' '}
+          <span className="iris-muted">{gpu.name}</span>
         </span>
-        <span className={styles['value']} data-free={use === words.gpuFree || undefined}>
-          {use}
+        <span title={gpu.stateReason ?? undefined}>
+          <GpuStateBadge state={gpu.state} />
         </span>
       </div>
       <div className={styles['gpuMeters']}>

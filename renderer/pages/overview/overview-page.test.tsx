@@ -3,6 +3,7 @@ import { screen, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { findViolations } from '../../../test/harness/axe.js';
 import { FakeHost } from '../../../test/harness/fake-host.js';
+import { fakeLab } from '../../../test/harness/fake-lab.js';
 import { renderInWindow } from '../../../test/harness/render-window.js';
 import { OverviewPage } from './overview-page.js';
 
@@ -35,6 +36,22 @@ describe('Overview page', () => {
     expect(within(machine).getByText('Not measured yet')).toBeTruthy();
     expect(within(machine).getByText('nvidia-smi is not installed.')).toBeTruthy();
     expect(machine.textContent).not.toMatch(/undefined|NaN|null/);
+  });
+
+  it('calls machines and cards as their own page does, and shows no figures of one that does not answer', async () => {
+    const host = new FakeHost();
+    host.machines = fakeLab(host.nowMs);
+    renderInWindow(<OverviewPage />, { host });
+    const server = await screen.findByRole('article', { name: 'h100-1' });
+    expect(within(server).getByText('Trouble')).toBeTruthy();
+    expect(within(server).getByText('Sick')).toBeTruthy();
+    expect(within(server).getByText('Silent')).toBeTruthy();
+    expect(within(server).getAllByText('Free')).toHaveLength(3);
+    const lost = screen.getByRole('article', { name: 'ws-2' });
+    expect(within(lost).getByText('Unreachable')).toBeTruthy();
+    expect(lost.textContent).toContain('No route to ws-2.lab');
+    expect(within(lost).queryByRole('meter')).toBeNull();
+    expect(within(screen.getByRole('article', { name: 'ws-3' })).getByText('Cordoned')).toBeTruthy();
   });
 
   it('shows the layout while it loads and teaches when there is no job', async () => {

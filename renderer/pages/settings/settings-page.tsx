@@ -128,7 +128,7 @@ function About() {
     [words.version, info?.appVersion ?? status?.appVersion ?? null],
     [words.runtime, info?.runtime ?? status?.runtime ?? null],
     [words.runtimeKind, info?.runtimeKind ?? null],
-    [words.platform, info?.platform ?? null],
+    [words.platform, info === null ? null : (words.platforms[info.platform] ?? info.platform)],
     [words.cluster, status?.clusterName ?? null],
     [words.controller, status === null ? null : words.controllerText(status.host, status.pid)],
     [words.health, status?.health ?? null],
