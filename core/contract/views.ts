@@ -63,6 +63,7 @@ export const causeCodes = [
   'LOG_STORAGE_FULL',
   'GPU_LOST',
   'GPU_CLAIMED',
+  'GPU_UNCLAIMABLE',
   // Warnings of an attempt
   'MEMORY_NEAR_LIMIT',
   'PROCESSES_REMAIN',

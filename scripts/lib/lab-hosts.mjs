@@ -55,6 +55,8 @@ export class LabHost {
     this.name = name;
     this.folder = join(lab.folder, name);
     this.home = join(this.folder, 'home');
+    /** Its /var/tmp: what is there outlives a restart of it. */
+    this.kept = join(this.folder, 'var-tmp');
     const id = randomBytes(3).toString('hex');
     this.space = `iris-${id}`;
     this.outside = `iro${id}`;
@@ -68,6 +70,8 @@ export class LabHost {
     /** Of an Engine that answers there as its own. */
     this.dockerSocket = '';
     mkdirSync(this.home, { recursive: true, mode: 0o700 });
+    mkdirSync(this.kept);
+    chmodSync(this.kept, 0o1777);
     // Its home folder has the same path there as here, as an Engine that lives here needs it.
     const users = readFileSync('/etc/passwd', 'utf8').replace(
       /^(root:.*:)[^:]*(:[^:]*)$/m,
@@ -125,6 +129,7 @@ export class LabHost {
       `mount --bind ${this.folder}/boot-id /proc/sys/kernel/random/boot_id`,
       `mount --bind ${this.home} /root`,
       `mount --bind ${this.folder}/passwd /etc/passwd`,
+      `mount --bind ${this.kept} /var/tmp`,
       'mount -t tmpfs tmpfs /run',
       'mkdir -p /run/sshd',
       ...(this.dockerSocket === ''

@@ -121,6 +121,16 @@ test('a claim that is renewed holds on', async () => {
   ).toEqual(['b1']);
 });
 
+test('an attempt that is started anew by the next controller has its card by a claim that lives', async () => {
+  const dead = await deadIdentity();
+  expect(ann.takeDevice(card, claimOf('a1', { host: dead }))).toBeNull();
+  expect(ann.takeDevice(card, claimOf('a1'))).toBeNull();
+  expect(ben.takeDevice(card, claimOf('b1'))).toMatchObject({ claim: { attempt: 'a1' } });
+  // The next one before its attempt is started: what it finds of its own is renewed.
+  expect(ann.takeDevice(card, claimOf('a1', { supervisor: identityOf(process.pid) }))).toBeNull();
+  expect(ann.read().map(({ claim }) => claim.supervisor?.pid)).toEqual([process.pid]);
+});
+
 test('dead is only what is proved to be', async () => {
   const dead = await deadIdentity();
   const judged = (more: Partial<Claim>) => {

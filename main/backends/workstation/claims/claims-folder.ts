@@ -7,6 +7,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  fchmodSync,
   fstatSync,
   linkSync,
   lstatSync,
@@ -51,7 +52,8 @@ export function defaultClaimsFolder(env: NodeJS.ProcessEnv): string | null {
 }
 
 const mostEntries = 5000;
-const tries = 3;
+/** One for each time that somebody is first with the same number. */
+const tries = 20;
 
 export class ClaimsFolder {
   constructor(
@@ -91,7 +93,10 @@ export class ClaimsFolder {
       const there = this.holders(device, names);
       const holder = there.find(bars);
       if (holder !== undefined) return holder;
-      if (there.some(({ own, claim: of }) => own && of.attempt === claim.attempt)) return null;
+      // One of a controller before this one proves nothing any more: the next might take it over.
+      const same = there.filter(({ own, dead, claim: of }) => own && !dead && of.attempt === claim.attempt);
+      for (const { name } of same) this.replace(name, text);
+      if (same.length > 0) return null;
       const name = deviceFileName(device, nextGeneration(names, device));
       if (!this.create(name, text)) continue;
       // Somebody may have begun at another number at the same moment: then neither has it.
@@ -211,9 +216,14 @@ export class ClaimsFolder {
     } catch {
       // There is none, as there should be.
     }
-    writeFileSync(next, text, { mode: 0o644, flag: 'wx' });
-    // The mask may have hidden it from others.
-    chmodSync(next, 0o644);
+    const file = openSync(next, 'wx', 0o644);
+    try {
+      // The mask may have hidden it from others.
+      fchmodSync(file, 0o644);
+      writeFileSync(file, text);
+    } finally {
+      closeSync(file);
+    }
     return next;
   }
 

@@ -27,7 +27,7 @@ export interface OthersClaims {
   readonly devices: ReadonlyMap<string, readonly string[]>;
 }
 
-const nothing: OthersClaims = { cpuMillicores: 0, memoryBytes: 0, devices: new Map() };
+export const nothingClaimed: OthersClaims = { cpuMillicores: 0, memoryBytes: 0, devices: new Map() };
 const settleMs = 100;
 
 export class MachineClaims {
@@ -91,7 +91,7 @@ export class MachineClaims {
   }
 
   others(): OthersClaims {
-    if (!this.usable) return nothing;
+    if (!this.usable) return nothingClaimed;
     // What is known to be ours need not be read: there may be a thousand of it.
     const ours = new Set([...this.own.keys()].map(attemptFileName));
     const found = this.attempt(() => this.folder.read((name) => ours.has(name)), 'could not be read') ?? [];

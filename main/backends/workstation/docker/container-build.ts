@@ -6,8 +6,8 @@ import type { ContainerContext } from './container-context.js';
 import { containerName, containerPlan, type PlanInput } from './container-plan.js';
 import { EngineRefusal, type EngineFacts } from './engine.js';
 
-/** The container's id; what stands against it; or null: a stop came first. */
-export type Built = { readonly id: string } | { readonly cause: Cause } | null;
+/** The container's id; what stands against it, which the task may not be to blame for; or null: a stop came first. */
+export type Built = { readonly id: string } | { readonly cause: Cause; readonly blameless?: true } | null;
 
 export async function buildContainer(
   context: ContainerContext,
@@ -31,6 +31,7 @@ export async function buildContainer(
   const prepared = await files.prepare(
     folder,
     part === 'run' && launch.spec.setup.length > 0 ? [] : launch.spec.files,
+    launch,
   );
   if ('cause' in prepared) return prepared;
   const socketPath = facts?.socketPath ?? null;

@@ -3,17 +3,20 @@ import { mkdirSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
 import type { Cause } from '../../../../core/contract/views.js';
+import type { AttemptLaunch } from '../../backend.js';
 import { workFolder } from '../process/attempt-start.js';
 import { stageFiles } from '../process/staging.js';
+
+type Prepared = { readonly scratch: string } | { readonly cause: Cause; readonly blameless?: true };
 
 export interface HostFiles {
   /** With all links followed; null: nothing is there. */
   realPath(path: string): Promise<string | null>;
-  /** Makes the attempt's private folder with its staged files; its path there, or what went wrong. */
-  prepare(
-    folder: string,
-    files: JobSpec['files'],
-  ): Promise<{ readonly scratch: string } | { readonly cause: Cause }>;
+  /**
+   * Makes the attempt's private folder with its staged files; its path there, or what went wrong: `blameless` when the task cannot
+   * be blamed for it. On another machine its cards are claimed first.
+   */
+  prepare(folder: string, files: JobSpec['files'], launch: AttemptLaunch): Promise<Prepared>;
   /** Who may use the Engine's socket; null: it is not a file there. */
   socketGroup(path: string): number | null;
 }

@@ -154,7 +154,7 @@ function isFailure(found: Found | SshFailure): found is SshFailure {
 /** Connects, asks everything once, and leaves. */
 function meet(options: CheckOptions, ssh: SshCommandOptions): Promise<Found | SshFailure> {
   return new Promise((resolve) => {
-    const machine = new FarMachine();
+    const machine = new FarMachine(formatSshAddress(ssh.address));
     const waiting = new Set(['disks', 'gpus', 'docker']);
     let hello: FarHello | null = null;
     let folder = '';

@@ -10,7 +10,14 @@ import type { DockerState } from '../../../../core/contract/machines.js';
 import type { Cause } from '../../../../core/contract/views.js';
 import { LogGrowth } from '../../../logs/growth.js';
 import { readRange } from '../../../logs/log-file.js';
-import type { AttemptObservation, DesiredAttempt, ImageControl, LogMark, LogRange } from '../../backend.js';
+import type {
+  AttemptLaunch,
+  AttemptObservation,
+  DesiredAttempt,
+  ImageControl,
+  LogMark,
+  LogRange,
+} from '../../backend.js';
 import { DockerRuntime } from '../docker/docker-runtime.js';
 import type { FoundEndpoint } from '../docker/endpoint.js';
 import { newEntry, observationOf } from '../process/attempt-entry.js';
@@ -51,6 +58,7 @@ export class FarDocker {
   private readonly dropped = new Set<string>();
   private lostCause: Cause | null = null;
   private swept = false;
+  private readonly running = new Map<string, AttemptLaunch>();
 
   constructor(private readonly options: FarDockerOptions) {
     this.folder = path.join(options.home, `containers-${options.name}`);
@@ -106,6 +114,12 @@ export class FarDocker {
     else this.runtime?.reconcile(this.wanted());
   }
 
+  /** A hand is there: what runs is held for it, what ended while none was there is not. */
+  connected(): void {
+    for (const launch of this.running.values()) this.options.files.hold(launch);
+    this.releaseOthers();
+  }
+
   /** A hand is there, and Docker was looked at. */
   ready(hello: FarHello, attemptsFolder: string): void {
     this.lostCause = null;
@@ -118,6 +132,7 @@ export class FarDocker {
     this.lostCause = { code: 'WORKER_LOST', message };
     void this.runtime?.close();
     this.runtime = null;
+    this.running.clear();
     this.swept = false;
     this.reportLost(this.lostCause);
   }
@@ -171,21 +186,39 @@ export class FarDocker {
         const heard = batch.filter(({ uid }) => !this.dropped.has(uid));
         if (heard.length > 0) this.options.onObservations(heard);
       },
-      onRunning: ({ uid, folder }) => this.growth.track(uid, folder),
+      onRunning: ({ uid, folder, launch }) => {
+        this.growth.track(uid, folder);
+        if (launch === null) return;
+        this.running.set(uid, launch);
+        files.hold(launch);
+      },
       onNotice: ({ uid }, notice) => files.notice(uid, notice),
       onUsage: (entry, figures) => usage.take(entry, figures),
       onConclude: (entry) => usage.conclude(entry),
       onEnded: (uid) => {
+        this.running.delete(uid);
+        files.release(uid);
         this.growth.ended(uid);
         usage.remove(uid);
       },
       onSwept: () => {
         this.swept = true;
+        this.releaseOthers();
         this.options.onState();
       },
     });
     void runtime.start();
     return runtime;
+  }
+
+  /** Before leftovers are removed each may still have its cards. */
+  private releaseOthers(): void {
+    if (!this.swept) return;
+    const live = this.desired.map(uidOf).filter((uid) => {
+      const phase = this.runtime?.entry(uid)?.phase;
+      return phase !== undefined && phase !== 'ended';
+    });
+    this.options.files.contained(live);
   }
 
   /** Logs of jobs that are forgotten by now. */

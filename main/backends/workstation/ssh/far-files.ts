@@ -2,8 +2,8 @@
 import path from 'node:path';
 import type { HostFiles } from '../docker/local-files.js';
 import type { FarText, FarWord } from './far-words.js';
-import { noticeText, stagedFiles } from './far-start.js';
-import type { StopNotice } from '../../backend.js';
+import { claimRefusal, claimTexts, noticeText, stagedFiles } from './far-start.js';
+import type { AttemptLaunch, StopNotice } from '../../backend.js';
 
 type Send = (...texts: readonly FarText[]) => void;
 
@@ -42,6 +42,7 @@ export class FarFiles implements HostFiles {
   async prepare(
     folder: string,
     files: Parameters<HostFiles['prepare']>[1],
+    launch: AttemptLaunch,
   ): ReturnType<HostFiles['prepare']> {
     const staged = stagedFiles(files);
     if (staged === null) {
@@ -50,14 +51,32 @@ export class FarFiles implements HostFiles {
     }
     for (const { hash, content } of staged) this.send?.('put', hash, content);
     const uid = path.basename(folder);
-    const word = await this.ask('prepare', [uid, ...staged.flatMap((file) => [file.path, file.hash])]);
+    const claim = claimTexts(launch);
+    const paths = staged.flatMap((file) => [file.path, file.hash]);
+    const word = await this.ask('prepare', [uid, String(claim.length), ...claim, ...paths]);
     if (word === null) throw new Error(`${this.name} is not connected`);
+    const refused = claimRefusal(word, 3, launch);
+    if (refused !== null) return { cause: refused, blameless: true };
     if (word.text(1) !== '') return { scratch: word.text(1) };
     return { cause: { code: 'STAGING_FAILED', message: `On ${this.name}: ${word.text(2)}.` } };
   }
 
   notice(uid: string, notice: StopNotice): void {
     this.send?.('notice', uid, noticeText(notice));
+  }
+
+  /** It runs: what it has is held for it, also by a hand that knows nothing of it yet. */
+  hold(launch: AttemptLaunch): void {
+    this.send?.('hold', launch.uid, ...claimTexts(launch));
+  }
+
+  release(uid: string): void {
+    this.send?.('release', uid);
+  }
+
+  /** All there may be: what is held for others is given back. */
+  contained(uids: readonly string[]): void {
+    this.send?.('contained', ...uids);
   }
 
   /** Its Engine is reached through a connection, not through a file. */

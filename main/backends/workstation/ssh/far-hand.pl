@@ -4,18 +4,21 @@
 #
 # Both ways go frames: a length, then texts, each with its length before it (32 bits, big-endian). The first text names the kind.
 # Before its first frame the hand writes a mark, since a login shell may have printed something. far-words.ts has the other side.
-#   setup FOLDER SUPERVISOR-NAME SUPERVISOR-TEXT     -> ready FOLDER | unusable ERRNO MESSAGE
+#   setup FOLDER SUPERVISOR-NAME SUPERVISOR-TEXT CLAIMS-FOLDER CONTROLLER     -> ready FOLDER | unusable ERRNO MESSAGE
 #   has HASH...                                      -> lacks HASH...
 #   put HASH CONTENT
-#   start UID FOLDER LIMIT MEMORY, then four lists with their lengths before them (the command up to the program, files the program
-#     may be, arguments after it, staged paths and hashes), then names and values of the environment
-#   keep UID, stop UID SIGNAL GRACE-MS NOTICE, notice UID NOTICE, watch UID 0|1
+#   start UID FOLDER LIMIT MEMORY, then five lists with their lengths before them (the command up to the program, files the program
+#     may be, arguments after it, staged paths and hashes, the claim), then names and values of the environment
+#   keep UID MEMORY CLAIM..., stop UID SIGNAL GRACE-MS NOTICE, notice UID NOTICE, watch UID 0|1
 #   strays UID...     stops every other attempt of the folder that lives -> strays-gone COUNT
 #   read ID UID FILE OFFSET MAX                      -> range ID SIZE DATA
 #   real ID PATH -> real ID PATH-WITHOUT-LINKS
-#   prepare ID UID, staged paths and hashes          -> prepared ID FOLDER WHY-NOT
+#   prepare ID UID, the claim with its length before it, staged paths and hashes
+#                                                    -> prepared ID FOLDER WHY-NOT, or after these two why its cards were refused
+#   hold UID CLAIM..., release UID, contained UID... claims of containers: one that runs, one that is over, and all that may live
 #   sample, disks, gpus, docker, ping ID             -> the same word with what was found
-# Unasked: hello, started, running, missing, fenced, unfilled, fault, gone, memory, usage, checkpoint, size, stuck
+# A claim is: in a container 0|1, shares its cards 0|1, millicores, bytes of memory, devices.
+# Unasked: hello, started, running, missing, fenced, unfilled, fault, gone, memory, usage, checkpoint, size, stuck, claims
 use strict;
 use warnings;
 use POSIX ();
@@ -42,6 +45,7 @@ my $ticks = POSIX::sysconf(POSIX::_SC_CLK_TCK()) || 100;
 my $page = POSIX::sysconf(POSIX::_SC_PAGESIZE()) || 4096;
 my ($input, $output, $base, $lock, $supervisor) = ('', '', undef, undef, undef);
 my (%attempts, %pids, %jobs, %watching, $scanned, $strays);
+my ($claims_told, $others_claim) = ('', 0);
 my $heard = mono();
 # What the cards are read with; `absent` where there is no such tool.
 my $cards = 'command -v nvidia-smi >/dev/null || { printf absent; exit; }; nvidia-smi -q -x; printf "\n--listed--\n"; nvidia-smi -L';
@@ -310,6 +314,7 @@ sub report_gone {
   my $begun = $a->{began};
   $begun = $ended - $took if $a->{adopted} && defined $took && !defined $begun;
   delete $attempts{ $a->{uid} };
+  Claims::release($a->{uid});
   say_('gone', $a->{uid}, $claim->{kind}, $claim->{status}, $claim->{code}, $a->{code}, $a->{rebooted} || 0,
     defined $begun ? ms($begun) : '', ms($ended), defined $took ? ms($took) : '', join(',', map { "SIG$_" } sort keys %{ $a->{sent} }),
     $a->{checkpoint} ? ms($a->{checkpoint}) : '', $size_out, $size_err);
@@ -361,14 +366,14 @@ sub stage {
 sub start {
   my ($uid, $cwd, $limit, $memory, @rest) = @_;
   return if $attempts{$uid};
-  my @lists = map { my $count = shift @rest; [splice @rest, 0, $count] } 1 .. 4;
-  my ($before, $files, $after, $staged) = @lists;
+  my @lists = map { my $count = shift @rest; [splice @rest, 0, $count] } 1 .. 5;
+  my ($before, $files, $after, $staged, $claim) = @lists;
   my %environment = @rest;
   my $folder = "$base/$uid";
   for my $each ($folder, "$folder/work") {
     next if mkdir $each, 0700;
     return say_('fault', $uid, 'attempt', errno()) if $! != POSIX::EEXIST();
-    return keep($uid, $memory) if $each eq $folder && -e "$folder/claim";
+    return keep($uid, $memory, @$claim) if $each eq $folder && -e "$folder/claim";
   }
   my ($path, $why) = stage($uid, @$staged);
   return say_('fault', $uid, 'stage', $path, $why) if defined $path;
@@ -381,10 +386,24 @@ sub start {
     chdir '/';
     return say_('fault', $uid, 'program', @why);
   }
-  pipe(my $read, my $write) or return say_('fault', $uid, 'fork', errno());
+  # From here on nothing may fail that does not give its cards back.
+  my $fail = sub { chdir '/'; Claims::release($uid); look_claims(); say_('fault', $uid, @_) };
+  my $holds = @$claim > 4;
+  my @refused = $holds ? Claims::take($uid, @$claim) : ();
+  return $fail->(@refused) if @refused;
+  my ($wait, $go);
+  pipe(my $read, my $write) or return $fail->('fork', errno());
+  if ($holds) { pipe($wait, $go) or return $fail->('fork', errno()) }
   my $pid = fork;
   if (defined $pid && $pid == 0) {
     POSIX::setsid();
+    # Nothing runs on a card before the claim names what does: were the hand to end before that, this ends with it.
+    if ($holds) {
+      close $go;
+      my $count;
+      do { $count = sysread $wait, my $word, 1 } while !defined $count && $! == POSIX::EINTR();
+      POSIX::_exit(125) unless $count;
+    }
     $ENV{$_} = $environment{$_} for keys %environment;
     no warnings 'exec';
     exec { $$before[0] } @$before, $program, @$after;
@@ -393,18 +412,25 @@ sub start {
   }
   my @errno = errno();
   chdir '/';
-  return say_('fault', $uid, 'fork', @errno) unless defined $pid;
+  return $fail->('fork', @errno) unless defined $pid;
   close $write;
+  if ($holds) {
+    close $wait;
+    my $named = Claims::runs_under($uid, $pid);
+    syswrite $go, 'x' if $named;
+    close $go;
+    if (!$named) { waitpid $pid, 0; return $fail->('unclaimable', Claims::trouble()) }
+  }
   my $failed = '';
   while (!defined sysread $read, $failed, 200) { last if $! != POSIX::EINTR() }
   if (length $failed) {
     waitpid $pid, 0;
     my ($number, $text) = split / /, $failed, 2;
-    return say_('fault', $uid, 'exec', $number, $text);
+    return $fail->('exec', $number, $text);
   }
   my $a = new_attempt($uid);
   my $entry = $linux ? read_stat($pid) : undef;
-  @$a{qw(pid began since session_known memory)} = ($pid, now(), mono(), 1, $memory);
+  @$a{qw(pid began since session_known memory claim held)} = ($pid, now(), mono(), 1, $memory, $claim, $holds);
   $a->{ticks} = $entry->{ticks} if $entry;
   $pids{$pid} = $a;
   say_('started', $uid, $pid, ms($a->{began}));
@@ -412,19 +438,20 @@ sub start {
 
 # Looks into the folder and goes on from what it proves. What nobody has started is fenced off.
 sub keep {
-  my ($uid, $memory) = @_;
+  my ($uid, $memory, @claim) = @_;
   if (my $known = $attempts{$uid}) {
     say_('running', $uid, $known->{pid}, defined $known->{began} ? ms($known->{began}) : '') if $known->{pid};
     return;
   }
   my $claim = claim_of($uid);
+  my $missing = sub { Claims::release($uid); say_('missing', $uid) };
   if ($claim->{kind} eq 'none') {
-    return say_('missing', $uid) if fence($uid);
+    return $missing->() if fence($uid);
     $claim = claim_of($uid);
   }
-  return say_('missing', $uid) if $claim->{kind} eq 'fenced';
+  return $missing->() if $claim->{kind} eq 'fenced';
   my $a = new_attempt($uid);
-  @$a{qw(adopted memory)} = (1, $memory);
+  @$a{qw(adopted memory claim)} = (1, $memory, \@claim);
   if ($claim->{kind} ne 'claimed') {
     @$a{qw(unfilled unfilled_next)} = (20, mono() + 0.1);
     return;
@@ -437,10 +464,30 @@ sub adopt {
   @$a{qw(pid ticks)} = @$claim{qw(pid ticks)};
   if (!$claim->{status} && alive($claim)) {
     $a->{session_known} = 1;
+    hold($a);
     $a->{began} = now() - mono() + $claim->{ticks} / $ticks if $linux && defined $claim->{ticks};
     return say_('running', $a->{uid}, $a->{pid}, defined $a->{began} ? ms($a->{began}) : '');
   }
   look_adopted($a);
+}
+
+# What runs already goes on, whoever claims its cards now.
+sub hold {
+  my ($a) = @_;
+  return if $a->{held};
+  $a->{held} = 1;
+  if (@{ $a->{claim} || [] }) { Claims::adopt($a->{uid}, $a->{pid}, @{ $a->{claim} }) }
+  else { Claims::runs_under($a->{uid}, $a->{pid}) }
+}
+
+# What others hold is told when it has changed.
+sub look_claims {
+  my @found = Claims::others();
+  $others_claim = @found > 3;
+  my $text = join "\0", @found;
+  return if $text eq $claims_told;
+  $claims_told = $text;
+  say_('claims', @found);
 }
 
 sub look_adopted {
@@ -453,6 +500,7 @@ sub look_adopted {
     $a->{unfilled_next} = mono() + 0.1;
     return if --$a->{unfilled};
     delete $attempts{ $a->{uid} };
+    Claims::release($a->{uid});
     return say_('unfilled', $a->{uid});
   }
   return if !$claim->{status} && alive($claim);
@@ -494,12 +542,12 @@ sub reap {
     my $claim = claim_of($a->{uid});
     if ($a->{fenced}) {
       delete $attempts{ $a->{uid} };
+      Claims::release($a->{uid});
       say_('fenced', $a->{uid});
     } elsif ($claim->{kind} eq 'claimed' && $claim->{pid} != $pid) {
       # Another supervisor holds it, started by a hand before this one.
-      my $memory = $a->{memory};
       delete $attempts{ $a->{uid} };
-      keep($a->{uid}, $memory);
+      keep($a->{uid}, $a->{memory}, @{ $a->{claim} || [] });
     } else {
       begin_end($a, 'TERM', 2) unless $a->{ending};
       $a->{next} = 0;
@@ -613,7 +661,7 @@ sub hello {
 
 # Owns the folder: a hand of an earlier connection that is not told yet that it is cut off must start nothing any more.
 sub setup {
-  my ($folder, $name, $text) = @_;
+  my ($folder, $name, $text, $claims, $controller) = @_;
   my $home = $ENV{HOME} || (getpwuid $>)[7] || '/';
   my $path = $home;
   for my $part (split m{/}, $folder) {
@@ -645,6 +693,8 @@ sub setup {
   put_file($supervisor, $text) or return say_('unusable', 0 + $!, "$supervisor: $!") unless -e $supervisor && -s _ == length $text;
   # Files that no job has used for a week are sent anew.
   if (opendir my $all, "$path/.files") { for (readdir $all) { unlink "$path/.files/$_" if -f "$path/.files/$_" && -M _ > 7 } }
+  Claims::setup($claims, $controller);
+  look_claims();
   say_('ready', $path);
   prune();
 }
@@ -677,6 +727,8 @@ sub stop_strays {
   for (scan()) { my $uid = $_->{uid}; $found{$uid} = 1 if defined $uid && $uid =~ /^[0-9a-f]+$/ && !$wanted{$uid} && -e "$base/$uid/claim" }
   $strays = [keys %found];
   for my $uid (@$strays) { stop($uid, 'TERM', 10_000, '') }
+  # What lives gives its own back when it is gone.
+  for my $uid (Claims::attempts(0)) { Claims::release($uid) unless $wanted{$uid} || $attempts{$uid} }
 }
 
 sub read_range {
@@ -700,9 +752,12 @@ sub real_path {
   say_('real', $id, $real);
 }
 
-# The working folder of a container, with its staged files.
+# The working folder of a container, with its staged files, when nobody else holds its cards.
 sub prepare {
-  my ($id, $uid, @staged) = @_;
+  my ($id, $uid, $count, @staged) = @_;
+  my @claim = splice @staged, 0, $count;
+  my @refused = @claim > 4 ? Claims::take($uid, @claim) : ();
+  if (@refused) { look_claims(); return say_('prepared', $id, '', '', @refused) }
   for my $each ("$base/$uid", "$base/$uid/work") {
     mkdir $each, 0700 or $! == POSIX::EEXIST() or return say_('prepared', $id, '', "$each could not be made: $!");
   }
@@ -729,9 +784,12 @@ sub receive {
   elsif ($kind eq 'notice') { put_file("$base/$texts[0]/work/preemption.json", $texts[1]) if -d "$base/$texts[0]/work" }
   elsif ($kind eq 'real') { real_path(@texts) }
   elsif ($kind eq 'prepare') { prepare(@texts) }
+  elsif ($kind eq 'hold') { my $uid = shift @texts; Claims::adopt($uid, undef, @texts) }
+  elsif ($kind eq 'release') { Claims::release($texts[0]) }
+  elsif ($kind eq 'contained') { my %live = map { $_ => 1 } @texts; Claims::release($_) for grep { !$live{$_} } Claims::attempts(1) }
   elsif ($kind eq 'has') { say_('lacks', grep { !-e "$base/.files/$_" } @texts) }
   elsif ($kind eq 'put') { put_file("$base/.files/$texts[0]", $texts[1]) or say_('unput', $texts[0], "$!") }
-  elsif ($kind eq 'sample') { sample() }
+  elsif ($kind eq 'sample') { Claims::refresh(); look_claims(); sample() }
   elsif ($kind eq 'disks') { job('disks', 5, sub { run_program('df', '-Pk', $base, $ENV{HOME} || '/', '/') }) }
   elsif ($kind eq 'gpus') { job('gpus', 10, sub { run_program('/bin/sh', '-c', $cards) }) }
   elsif ($kind eq 'docker') { job('docker', 5, \&docker_probe) }
@@ -755,10 +813,13 @@ sub periodic {
     look_checkpoint($a) if $is_slow;
     # A short one is not measured, one that lives on every ten seconds.
     if ($linux && $a->{lived} && $a->{pid} && !$a->{ending} && $now >= ($a->{usage_at} || 0)) { $a->{usage_at} = $now + 10; look_usage($a) }
+    # One without cards has shown by now that it lives long enough for others to know of it.
+    hold($a) if $a->{lived} && !$a->{held} && $a->{pid} && !$a->{ending};
     look_memory($a) if $measures && $a->{memory} && $a->{pid} && !$a->{ending};
     step_end($a) if $a->{ending};
   }
   for my $name (keys %jobs) { job_over($name, 1) if $now >= $jobs{$name}{until} }
+  look_claims() if $is_slow && Claims::changed();
   if ($strays && !grep { $attempts{$_} } @$strays) { say_('strays-gone', scalar @$strays); $strays = undef }
   if (defined $base && $now - $pruned > 21_600) { $pruned = $now; prune() }
   POSIX::_exit(0) if $now - $heard > $silence;
@@ -774,7 +835,7 @@ for (;;) {
   vec($reads, fileno $jobs{$_}{read}, 1) = 1 for keys %jobs;
   vec($writes, fileno $out, 1) = 1 if length $output;
   my $busy = grep { $_->{ending} || $_->{unfilled} } values %attempts;
-  my $ready = select $reads, $writes, undef, $busy ? 0.005 : $strays || %attempts ? 0.1 : %jobs ? 0.5 : 10;
+  my $ready = select $reads, $writes, undef, $busy ? 0.005 : $strays || %attempts ? 0.1 : %jobs ? 0.5 : $others_claim ? 1 : 10;
   $scanned = undef;
   if ($ready > 0) {
     if (vec $reads, fileno $in, 1) {

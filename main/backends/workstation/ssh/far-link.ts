@@ -3,6 +3,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { messageOf } from '../process/error-code.js';
 import { formatSshAddress } from './address.js';
+import farClaimsText from './far-claims.pl?raw';
 import farHandText from './far-hand.pl?raw';
 import { farFrame, FarWords, type FarText, type FarWord } from './far-words.js';
 import { newSocket, sshArgs, sshEnvironment, sshProgram, type SshCommandOptions } from './ssh-command.js';
@@ -49,7 +50,7 @@ export function openFarLink(options: FarLinkOptions): FarLink {
   const { ssh, monotonicMs } = options;
   const socket = newSocket(options.socketFolder);
   const host = formatSshAddress(ssh.address).replace(/^ssh:\/\//, '');
-  const hand = Buffer.from(farHandText);
+  const hand = Buffer.from(farClaimsText + farHandText);
   const words = new FarWords();
   const pings = new Map<number, { readonly sentMs: number; readonly sentAtMs: number }>();
   const skews: { readonly tripMs: number; readonly skewMs: number }[] = [];

@@ -1,6 +1,8 @@
 /** What a machine reached by SSH has and how busy it is, from the words of its far hand. */
 import type { GpuView } from '../../../../core/contract/gpus.js';
 import type { DiskView, DockerState } from '../../../../core/contract/machines.js';
+import { nothingClaimed, withClaims, type OthersClaims } from '../claims/machine-claims.js';
+import { unclaimable } from './far-start.js';
 import type { FarWord } from './far-words.js';
 import { readGpus, type FarGpuProcess, type FarGpus } from './gpu-text.js';
 import type { MachineFacts } from './machine-memory.js';
@@ -97,6 +99,11 @@ export function dockerOf(outcome: string, text: string): DockerState {
 export class FarMachine {
   private ticks: { readonly busy: number; readonly all: number } | null = null;
   private reading: FarGpus = { gpus: [], note: 'not looked at yet' };
+  private claimed: readonly GpuView[] = [];
+  /** Why no card there can be claimed; null: they can. */
+  private unclaimable: string | null = null;
+  /** What other controllers' attempts there have. */
+  others: OthersClaims = nothingClaimed;
   cpuBusyPercent: number | null = null;
   memoryAvailableBytes = 0;
   disks: readonly DiskView[] = [];
@@ -104,8 +111,10 @@ export class FarMachine {
   /** The cards were looked at once: placement knows them. */
   complete = false;
 
+  constructor(private readonly name: string) {}
+
   gpus(): readonly GpuView[] {
-    return this.reading.gpus;
+    return this.claimed;
   }
 
   gpuNote(): string | null {
@@ -137,7 +146,35 @@ export class FarMachine {
     }
     const [outcome, text] = [word.text(0), word.text(1)];
     this.reading = readGpus({ outcome, text, processes, hostMemoryBytes }, this.reading);
+    this.claimed = this.withClaims();
     this.complete = true;
+  }
+
+  /** claims WHY-NOT CPU MEMORY, then devices each with whose it is. True: the cards there cannot be claimed any more. */
+  claimsSeen(word: FarWord): boolean {
+    const devices = new Map<string, string[]>();
+    for (let index = 3; index + 1 < word.count; index += 2) {
+      const [device, owner] = [word.text(index), word.text(index + 1)];
+      devices.set(device, [...(devices.get(device) ?? []), owner]);
+    }
+    this.others = { cpuMillicores: word.number(1) ?? 0, memoryBytes: word.number(2) ?? 0, devices };
+    const before = this.unclaimable;
+    this.unclaimable = word.text(0) === '' ? null : word.text(0);
+    this.claimed = this.withClaims();
+    return this.unclaimable !== null && this.unclaimable !== before;
+  }
+
+  /** One sentence; null: they can. */
+  whyUnclaimable(): string | null {
+    return this.unclaimable === null ? null : unclaimable(this.name, this.unclaimable);
+  }
+
+  /** A card that cannot be claimed is none to give out: who else would know? */
+  private withClaims(): readonly GpuView[] {
+    const gpus = withClaims(this.reading.gpus, this.others);
+    const why = this.whyUnclaimable();
+    if (why === null) return gpus;
+    return gpus.map((gpu) => (gpu.state === 'SILENT' ? gpu : { ...gpu, state: 'SICK', stateReason: why }));
   }
 }
 

@@ -27,6 +27,7 @@ export function observationOf(state: FarState): WorkerObservation {
   const { facts, machine, ready } = state;
   const gpus = machine.gpus();
   const hostname = facts?.hostname ?? state.address.host;
+  const { cpuMillicores, memoryBytes } = machine.others;
   return {
     id: state.name,
     hostname,
@@ -48,6 +49,7 @@ export function observationOf(state: FarState): WorkerObservation {
     clockSkewMs: state.clockSkewMs,
     bootId: facts?.bootId ?? null,
     docker: state.docker,
+    ...(cpuMillicores === 0 && memoryBytes === 0 ? {} : { others: { cpuMillicores, memoryBytes } }),
   };
 }
 

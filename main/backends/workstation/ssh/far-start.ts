@@ -4,6 +4,7 @@ import path from 'node:path';
 import { getSystemErrorName } from 'node:util';
 import type { GpuView } from '../../../../core/contract/gpus.js';
 import { isConfinedPath } from '../../../../core/contract/job-request.js';
+import type { Cause } from '../../../../core/contract/views.js';
 import type { AttemptLaunch, StopNotice } from '../../backend.js';
 import {
   refuseByFault,
@@ -53,6 +54,12 @@ export function placesOf({ spec, environment }: AttemptLaunch, place: FarPlace):
   return programPlaces(spec.command[0] ?? '', spec.workingDirectory, environment['PATH'] ?? place.searchPath);
 }
 
+/** What it would have for itself there; the head of far-hand.pl says what each is. */
+export function claimTexts({ spec, devices }: AttemptLaunch): readonly string[] {
+  const flags = [spec.image !== null, spec.sharedGpuBytes !== null].map((on) => (on ? '1' : '0'));
+  return [...flags, String(spec.cpuMillicores), String(spec.memoryBytes), ...devices];
+}
+
 export function startTexts(
   launch: AttemptLaunch,
   place: FarPlace,
@@ -85,6 +92,7 @@ export function startTexts(
     placesOf(launch, place).files,
     spec.command.slice(1),
     files.flatMap((file) => [file.path, file.hash]),
+    claimTexts(launch),
   ];
   const login: Record<string, string> = place.unbuffered ? { PYTHONUNBUFFERED: '1' } : {};
   const work = path.posix.join(place.folder, uid, 'work');
@@ -115,12 +123,31 @@ export function farRefusal(word: FarWord, launch: AttemptLaunch, place: FarPlace
     const message = `The staged file ${word.text(2)} could not be written there: ${word.text(3)}.`;
     return refuseByFault(uid, { cause: { code: 'STAGING_FAILED', message }, exitCode: null });
   }
+  const claim = claimRefusal(word, 1, launch);
+  if (claim !== null) return { kind: 'refused', uid, fault: false, exitCode: null, cause: claim };
   const number = word.number(2) ?? 0;
   const code = number === 0 ? word.text(3) : getSystemErrorName(-number);
   const message = `${code}: ${word.text(3)}`;
   if (step === 'attempt') return refuseFolder(uid, `${place.folder}/${uid}`, code, message);
   if (step === 'cwd') return refuseByFault(uid, folderFault(spec.workingDirectory, code, message));
   return refuseSpawn(uid, code, message);
+}
+
+/** `claimed DEVICE OWNER ATTEMPT`, `unclaimable WHY`; null: another word. Neither is a fault of the task. */
+export function claimRefusal(word: FarWord, at: number, { workerId }: AttemptLaunch): Cause | null {
+  const [kind, first, owner, attempt] = [0, 1, 2, 3].map((index) => word.text(at + index));
+  if (kind === 'claimed') {
+    const message = `${first ?? ''} is claimed by ${owner ?? ''} for the attempt ${attempt ?? ''} on the machine ${workerId}.`;
+    return { code: 'GPU_CLAIMED', message };
+  }
+  return kind === 'unclaimable'
+    ? { code: 'GPU_UNCLAIMABLE', message: unclaimable(workerId, first ?? '') }
+    : null;
+}
+
+/** Why no card of that machine is given out. */
+export function unclaimable(machine: string, why: string): string {
+  return `Its GPUs cannot be claimed on the machine ${machine}, so none is given out: ${why}.`;
 }
 
 /** What its task finds as preemption.json. */

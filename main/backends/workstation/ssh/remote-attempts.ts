@@ -11,7 +11,15 @@ import { newEntry, observationOf, stopOrder, type AttemptEntry } from '../proces
 import type { LinkLog } from '../process/launcher-link.js';
 import { outcomeOf, rebooted, stopCause, supervisorLost } from '../process/outcome.js';
 import { Reporter } from '../process/reporter.js';
-import { farRefusal, noticeText, stagedFiles, startTexts, type FarFile, type FarPlace } from './far-start.js';
+import {
+  claimTexts,
+  farRefusal,
+  noticeText,
+  stagedFiles,
+  startTexts,
+  type FarFile,
+  type FarPlace,
+} from './far-start.js';
 import { FarUsage } from './far-usage.js';
 import type { FarText, FarWord } from './far-words.js';
 
@@ -168,7 +176,9 @@ export class RemoteAttempts {
   }
 
   private sendKeep(entry: AttemptEntry): void {
-    this.hand?.send('keep', entry.uid, entry.launch?.spec.memoryIsLimit === true ? '1' : '0');
+    const { launch, uid } = entry;
+    const claim = launch === null ? [] : claimTexts(launch);
+    this.hand?.send('keep', uid, launch?.spec.memoryIsLimit === true ? '1' : '0', ...claim);
   }
 
   private sendStop(entry: AttemptEntry): void {

@@ -34,8 +34,9 @@ import { FarFiles } from './far-files.js';
 import { disksOf, dockerOf, FarMachine, SampleTimes, helloOf, type FarHello } from './far-machine.js';
 import { foreignIdentity, infeasibleOn, observationOf } from './far-observation.js';
 import { FarReads } from './far-reads.js';
+import { setupTexts } from './far-setup.js';
 import type { FarWord } from './far-words.js';
-import { controllerId, forgetFacts, recallFacts, rememberFacts } from './machine-memory.js';
+import { forgetFacts, recallFacts, rememberFacts } from './machine-memory.js';
 import { RemoteAttempts } from './remote-attempts.js';
 import type { SshClient } from './ssh-command.js';
 import type { SshFailure } from './ssh-failure.js';
@@ -50,6 +51,8 @@ export interface SshMachineOptions {
   readonly identity?: string | null | undefined;
   /** Shared by all machines of a controller. */
   readonly home: string;
+  /** Where the controllers of all logins there tell each other what they hold; `none`: nowhere. As that login has it unless told. */
+  readonly claimsFolder?: string | undefined;
   readonly log: LinkLog;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
@@ -81,7 +84,7 @@ class OneMachine implements SshMachine {
   private readonly reads: FarReads;
   private readonly files: FarFiles;
   private readonly docker: FarDocker;
-  private readonly machine = new FarMachine();
+  private readonly machine: FarMachine;
   private readonly load: LoadHistory;
   private listener: BackendListener | null = null;
   private hello: FarHello | null = null;
@@ -104,6 +107,7 @@ class OneMachine implements SshMachine {
     this.load = new LoadHistory(path.join(options.home, `load-${options.name}`));
     this.facts = recallFacts(options.home, options.name);
     this.sampledAtMs = nowMs();
+    this.machine = new FarMachine(options.name);
     this.reads = new FarReads(options.name);
     this.files = new FarFiles(options.name);
     this.connection = new FarConnection({
@@ -252,15 +256,12 @@ class OneMachine implements SshMachine {
       case 'ready':
         this.ready(word.text(0));
         return;
-      case 'unusable': {
-        const message = `Its attempts folder cannot be used: ${word.text(1)}.`;
-        this.refuse({
-          kind: 'other',
-          message,
-          advice: 'Is the disk there full, or the home folder read-only?',
-        });
+      case 'unusable':
+        this.refuse(
+          `Its attempts folder cannot be used: ${word.text(1)}.`,
+          'Is the disk there full, or the home folder read-only?',
+        );
         return;
-      }
       case 'range':
         this.reads.word(word);
         return;
@@ -275,6 +276,11 @@ class OneMachine implements SshMachine {
         return;
       case 'gpus':
         this.machine.gpusSeen(word, this.facts?.memoryBytes ?? 0);
+        this.tell();
+        return;
+      case 'claims':
+        if (this.machine.claimsSeen(word))
+          this.options.log.warn(this.machine.whyUnclaimable() ?? '', { machine: this.options.name });
         this.tell();
         return;
       case 'docker':
@@ -297,11 +303,7 @@ class OneMachine implements SshMachine {
     const expected = this.options.identity ?? before?.machineId ?? null;
     const foreign = foreignIdentity(name, this.address, expected, hello.facts);
     if (foreign !== null) {
-      this.refuse({
-        kind: 'other',
-        message: foreign,
-        advice: 'Mend its address, or remove and add it anew.',
-      });
+      this.refuse(foreign, 'Mend its address, or remove and add it anew.');
       return;
     }
     this.hello = hello;
@@ -309,10 +311,7 @@ class OneMachine implements SshMachine {
     rememberFacts(home, name, hello.facts);
     if (before !== null && before.bootId !== hello.facts.bootId)
       this.options.log.info('A machine was started anew', { machine: name });
-    const owner = hello.facts.machineId.slice(0, 12) || hello.facts.hostname;
-    // Home folders are often shared by all machines of a lab: each has its own below.
-    const folder = `.local/state/iris-desktop/attempts-${controllerId(home)}/${owner}`;
-    this.connection.send('setup', folder, supervisorName(supervisorText), supervisorText);
+    this.connection.send(...setupTexts(home, hello.facts, this.options.claimsFolder));
   }
 
   private ready(folder: string): void {
@@ -325,6 +324,7 @@ class OneMachine implements SshMachine {
     const send: FarConnection['send'] = (...texts) => connection.send(...texts);
     this.reads.connected(send);
     this.files.connected(send);
+    this.docker.connected();
     this.lastFailure = null;
     this.times.reset();
     this.sample();
@@ -352,9 +352,9 @@ class OneMachine implements SshMachine {
   }
 
   /** It answers, and is not to be used as it is. */
-  private refuse(failure: SshFailure): void {
+  private refuse(message: string, advice: string): void {
     this.connection.drop();
-    this.failed(failure);
+    this.failed({ kind: 'other', message, advice });
   }
 
   private failed(failure: SshFailure): void {
