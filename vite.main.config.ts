@@ -11,6 +11,7 @@ const entries = {
   headless: 'main/headless.ts',
   'reader-worker': 'main/store/reader-worker.ts',
   launcher: 'main/backends/workstation/process/launcher.ts',
+  askpass: 'main/backends/workstation/ssh/askpass.ts',
   cli: 'main/cli/main.ts',
 };
 

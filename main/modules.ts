@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export type BuiltModule = 'controller-worker' | 'headless' | 'launcher' | 'reader-worker' | 'cli';
+export type BuiltModule = 'controller-worker' | 'headless' | 'launcher' | 'reader-worker' | 'askpass' | 'cli';
 
 /**
  * The file of a built entry. Bundled code lies in the folder of the entries or in one below it (shared chunks); in a checkout whose

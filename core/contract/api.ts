@@ -18,6 +18,7 @@ import { imageName } from './container-fields.js';
 import { fieldErrorSchema, refusalSchema } from './errors.js';
 import { dryRunSchema, explanationSchema } from './explanation.js';
 import { jobChangeSchema, laneItemSchema, queueViewSchema } from './queue.js';
+import { openQuestionSchema } from './questions.js';
 import {
   historySchema,
   imagePullSchema,
@@ -235,6 +236,17 @@ export const methods = {
     params: z.strictObject({ requestId, machineId, change: machineChangeSchema }),
     result: machineViewSchema,
   },
+  /** Tries at once to reach a machine that is not in contact; what has to be asked for that is asked. Answers once it is, or refuses. */
+  'machine.connect': { params: z.strictObject({ machineId }), result: z.strictObject({}) },
+  /** To the open question; null: it is not answered. `keep`: in memory, until this host ends. The answer is in no refusal and no log. */
+  'question.answer': {
+    params: z.strictObject({
+      questionId: z.string().min(1).max(64),
+      answer: z.string().nullable(),
+      keep: z.boolean().default(false),
+    }),
+    result: z.strictObject({}),
+  },
   /** Sends the packet that wakes a machine that is off. */
   'machine.wake': { params: z.strictObject({ machineId }), result: z.strictObject({}) },
   /** Load over time, oldest first: about every 2 s in the last hour, every minute in the last week. */
@@ -351,6 +363,12 @@ export const topics = {
     filter: z.strictObject({}),
     snapshot: z.strictObject({ unread: z.number().int() }),
     delta: z.strictObject({ items: z.array(inboxItemSchema), unread: z.number().int() }),
+  },
+  /** What is asked on the way to machines, or to one. Only while somebody listens is anything asked. */
+  questions: {
+    filter: z.strictObject({ address: sshAddress.nullable() }),
+    snapshot: openQuestionSchema,
+    delta: openQuestionSchema,
   },
   /** The host's health. */
   status: { filter: z.strictObject({}), snapshot: hostStatusSchema, delta: hostStatusSchema },

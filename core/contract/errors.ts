@@ -18,6 +18,10 @@ export const errorCodes = {
   FAILED_PRECONDITION: 'user-fixable',
   /** The caller may not do this (band above the ceiling, another user's job). */
   PERMISSION_DENIED: 'user-fixable',
+  /** A passphrase, password or code is needed, and nobody gave the right one in time. */
+  ANSWER_NEEDED: 'user-fixable',
+  /** A machine does not answer, or does not let us in. */
+  UNREACHABLE: 'user-fixable',
   /** A bound was reached (tasks per user, frame size, queue). */
   RESOURCE_EXHAUSTED: 'user-fixable',
   /** No worker of this cluster could ever run it: needs more than there is. */

@@ -124,6 +124,8 @@ export const machineCheckSchema = z.strictObject({
   advice: z.string().nullable(),
   /** Of `host-key`: `SHA256:...` to compare and accept. */
   fingerprint: z.string().nullable(),
+  /** Of `login`: somebody has to answer a question. */
+  code: z.literal('ANSWER_NEEDED').optional(),
 });
 export type MachineCheck = z.infer<typeof machineCheckSchema>;
 

@@ -4,6 +4,7 @@ import type { Globals } from './arguments.js';
 import type { HostLink } from './host-link.js';
 import type { Interrupts } from './interrupts.js';
 import type { Output } from './output.js';
+import type { Terminal } from './terminal.js';
 
 export interface Context {
   readonly globals: Globals;
@@ -17,6 +18,8 @@ export interface Context {
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly nowMs: () => number;
+  /** Null: nobody is there to be asked. */
+  readonly terminal: Terminal | null;
   /** Reads standard input to its end, as lines without blanks around them. */
   readonly readLines: () => Promise<readonly string[]>;
 }

@@ -13,6 +13,7 @@ import { HostLink } from './host-link.js';
 import { createInterrupts } from './interrupts.js';
 import { createOutput, type Output } from './output.js';
 import { runProgram } from './program.js';
+import { openTerminal } from './terminal.js';
 
 const noGlobals: Globals = {
   home: undefined,
@@ -78,6 +79,7 @@ function createContext(globals: Globals, output: Output, argv: readonly string[]
     folder: callersFolder(),
     environment: process.env,
     nowMs: () => Date.now(),
+    terminal: openTerminal(process.stdin, process.stderr),
     readLines,
   };
 }

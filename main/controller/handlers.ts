@@ -2,6 +2,7 @@
 import type { BudgetView } from '../../core/contract/budgets.js';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import { parseJobRequest, type JobSpec } from '../../core/contract/job-request.js';
+import { longestAnswer } from '../../core/contract/questions.js';
 import type { QueueView } from '../../core/contract/queue.js';
 import { toCommandLine } from '../../core/contract/job-text.js';
 import type { MachineView } from '../../core/contract/machines.js';
@@ -15,7 +16,7 @@ import type { AsyncReads, AttemptRecord } from '../store/types.js';
 import type { Controller } from './controller.js';
 import { judge, missingMessage } from './feasibility.js';
 import { createMachineHandlers } from './machine-handlers.js';
-import type { MachineService } from './machine-service.js';
+import { mayManage, type MachineService } from './machine-service.js';
 import type { TargetResult } from './round.js';
 import type { Handlers } from './session.js';
 
@@ -26,6 +27,8 @@ export interface HandlerParts {
   readonly status: () => HostStatus;
   readonly machines: () => readonly MachineView[];
   readonly machineService: MachineService;
+  /** Answers what SSH clients ask; false: it is not asked any more. */
+  readonly desk: { answer(id: string, text: string | null, keep: boolean): boolean };
   readonly overview: () => Promise<Overview>;
   /** Of everybody with one or with any use, and of these users. */
   readonly budgets: (users: readonly string[]) => BudgetView[];
@@ -66,6 +69,16 @@ export function createHandlers(parts: HandlerParts): Handlers {
 
   return {
     ...createMachineHandlers(parts.machineService, backend),
+    'question.answer'({ questionId, answer, keep }, identity) {
+      mayManage(identity, 'answer what is asked on the way to machines');
+      if (answer !== null && (answer.length > longestAnswer || /[\r\n\0]/.test(answer)))
+        throw new RefusalError(
+          refusal('INVALID_ARGUMENT', `An answer is one line of at most ${longestAnswer} characters.`),
+        );
+      if (!parts.desk.answer(questionId, answer, keep))
+        throw new RefusalError(refusal('NOT_FOUND', 'This is not asked any more.'));
+      return {};
+    },
     hello: () => parts.status(),
     status: () => parts.status(),
     async 'job.submit'(params, identity) {

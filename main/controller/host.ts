@@ -16,6 +16,7 @@ import { budgetViews } from '../../core/model/budgets.js';
 import { fadingOf } from '../../core/model/use.js';
 import type { Backend } from '../backends/backend.js';
 import { defaultClaimsFolder } from '../backends/workstation/claims/claims-folder.js';
+import { AskDesk } from '../backends/workstation/ssh/ask-desk.js';
 import { createSshFleet } from '../backends/workstation/ssh-fleet.js';
 import { createWorkstationBackend } from '../backends/workstation/workstation-backend.js';
 import { prepareHome, rawMachineId, type Home } from '../home.js';
@@ -150,6 +151,12 @@ export async function startHost(options: HostOptions): Promise<Host> {
         nowMs,
         monotonicMs,
       });
+    const desk = new AskDesk({
+      nowMs,
+      helperFile: () => builtModule('askpass'),
+      onChange: () => publisher.questionsChanged(),
+    });
+    steps.push({ name: 'questions', dispose: () => desk.close() });
     const ssh =
       options.makeBackend === undefined
         ? createSshFleet({
@@ -158,6 +165,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
             log: logger,
             nowMs,
             monotonicMs,
+            desk,
             workerOf: async (uid) => (await reads.attemptByUid(uid))?.attempt.workerId ?? null,
           })
         : null;
@@ -242,9 +250,11 @@ export async function startHost(options: HostOptions): Promise<Host> {
           ]);
           return { outSize: out.size, errSize: err.size, complete: record.attempt.finishedAtMs !== null };
         },
+        question: (address) => desk.open(address === '' ? null : address),
         unread: async () => (await reads.inbox(null, 1)).unread,
         interest: (kind, key, wanted) => {
           if (kind === 'overview') backend.watchWorkers(wanted);
+          else if (kind === 'questions') desk.listen(key === '' ? null : key, wanted);
           else backend.watchLog(key, wanted);
         },
       },
@@ -275,6 +285,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       status,
       machines,
       machineService,
+      desk,
       overview,
       budgets,
       halfLifeMs,

@@ -21,7 +21,7 @@ function imagesOf(asked: string[]) {
     remove: (imageId) => note(`remove ${imageId}`),
   };
   const machines = {
-    ...{ check: unasked, add: unasked, remove: unasked, change: unasked, wake: unasked },
+    ...{ check: unasked, add: unasked, remove: unasked, change: unasked, connect: unasked, wake: unasked },
     machine: (id: string) => ({ id }),
   };
   return createMachineHandlers(machines, { observe: () => [], images: () => control });

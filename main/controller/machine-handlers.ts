@@ -11,6 +11,7 @@ export type MachineHandlers = Pick<
   | 'machine.add'
   | 'machine.remove'
   | 'machine.change'
+  | 'machine.connect'
   | 'machine.wake'
   | 'machine.history'
   | 'image.list'
@@ -19,7 +20,7 @@ export type MachineHandlers = Pick<
   | 'image.remove'
 >;
 
-type Machines = Pick<MachineService, 'check' | 'add' | 'remove' | 'change' | 'wake'> & {
+type Machines = Pick<MachineService, 'check' | 'add' | 'remove' | 'change' | 'connect' | 'wake'> & {
   readonly machine: (machineId: string) => Pick<MachineView, 'id'>;
 };
 
@@ -39,6 +40,7 @@ export function createMachineHandlers(
     'machine.add': (params, identity) => service.add(params, identity),
     'machine.remove': (params, identity) => service.remove(params, identity),
     'machine.change': (params, identity) => service.change(params, identity),
+    'machine.connect': (params, identity) => service.connect(params.machineId, identity),
     'machine.wake': (params, identity) => service.wake(params.machineId, identity),
     'machine.history': ({ machineId, sinceMs }) =>
       backend.history?.(service.machine(machineId).id, sinceMs) ?? { stepMs: 2000, timesMs: [], series: [] },

@@ -26,13 +26,15 @@ export interface FleetMember {
 /** The machines beside the one a controller runs on, behind one backend. */
 export interface MachineFleet {
   /** Looks at an address step by step; rejects only with a refusal. */
-  check(address: string, acceptKey: string | null): Promise<MachineLook>;
+  check(address: string, acceptKey: string | null, willConnect?: boolean): Promise<MachineLook>;
   /** From now on it is connected to; of one that is there already, nothing happens. */
   add(machine: FleetMember): void;
   /** Has what runs there stopped where it is in contact, and lets go of it. */
   remove(id: string): unknown;
   /** How the last removal went. Null, or one sentence that names what could not be stopped. */
   removal?(id: string): Promise<string | null>;
+  /** Tries at once. Null: it is in contact; or why not, and whether somebody would have had to answer. */
+  connect?(id: string): Promise<{ readonly message: string; readonly isUnanswered: boolean } | null>;
 }
 
 export interface MachineServiceParts {
@@ -66,7 +68,7 @@ export class MachineService {
     const free = checkAddition(memory, { id: name, address: params.address, identity: null, others });
     if (!free.ok) throw new RefusalError(free.refusal);
     const address = params.address.startsWith('ssh://') ? params.address : `ssh://${params.address}`;
-    const look = await fleet.check(params.address, acceptKey);
+    const look = await fleet.check(params.address, acceptKey, true);
     const checks = [...look.checks];
     if (!look.usable) return { machine: null, checks };
     const machine = { id: name, address, identity: look.identity };
@@ -114,6 +116,15 @@ export class MachineService {
     await controller.enqueue({ kind: 'machine-change', requestId, identity, machineId, change });
     if (change.kind === 'release-gpu') backend.releaseGpu?.(machineId, change.uuid);
     return this.machine(machineId);
+  }
+
+  async connect(machineId: string, identity: Identity): Promise<Record<string, never>> {
+    const fleet = this.fleet(identity);
+    const { id, address } = this.machine(machineId);
+    const failure = address === null ? null : ((await fleet.connect?.(id)) ?? null);
+    if (failure === null) return {};
+    const code = failure.isUnanswered ? 'ANSWER_NEEDED' : 'UNREACHABLE';
+    throw new RefusalError(refusal(code, `${id} is not in contact. ${failure.message}`));
   }
 
   async wake(machineId: string, identity: Identity): Promise<Record<string, never>> {

@@ -5,6 +5,7 @@
 import type { TopicDelta, TopicFilter, TopicName, TopicSnapshot } from '../../core/contract/api.js';
 import type { Refusal } from '../../core/contract/errors.js';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
+import type { Question } from '../../core/contract/questions.js';
 import { clearPending, keyOf, type Send, type Subscription } from './subscription.js';
 import type {
   Counts,
@@ -24,6 +25,7 @@ const minGapMs: Readonly<Record<TopicName, number>> = {
   budgets: 500,
   queue: 500,
   inbox: 100,
+  questions: 100,
   status: 500,
 };
 
@@ -31,7 +33,7 @@ const minGapMs: Readonly<Record<TopicName, number>> = {
 const maxPending = 2000;
 
 /** The delta of these is the whole again, so both ways make the same value. */
-const sentWhole: ReadonlySet<TopicName> = new Set(['overview', 'budgets', 'queue']);
+const sentWhole: ReadonlySet<TopicName> = new Set(['overview', 'budgets', 'queue', 'questions']);
 
 /** Where snapshots come from; they may be read from the database. */
 export interface TopicSources {
@@ -44,9 +46,11 @@ export interface TopicSources {
   budgets(): TopicSnapshot<'budgets'>;
   queue(): TopicSnapshot<'queue'>;
   unread(): Promise<number>;
+  /** What is asked on the way to this machine, or (empty) to any. */
+  question(address: string): Question | null;
   status(): HostStatus;
   /** Called when the first subscription to something begins and the last one ends. */
-  interest(kind: 'overview' | 'log', key: string, wanted: boolean): void;
+  interest(kind: 'overview' | 'log' | 'questions', key: string, wanted: boolean): void;
 }
 
 export interface Changes {
@@ -173,6 +177,10 @@ export class Publisher {
     }
   }
 
+  questionsChanged(): void {
+    for (const subscription of this.members('questions')) this.touch(subscription, 0);
+  }
+
   statusChanged(): void {
     for (const subscription of this.members('status')) this.touch(subscription, 0);
   }
@@ -271,6 +279,8 @@ export class Publisher {
         return this.sources.queue();
       case 'inbox':
         return { unread: await this.sources.unread() } satisfies TopicSnapshot<'inbox'>;
+      case 'questions':
+        return { question: this.sources.question(subscription.key) } satisfies TopicSnapshot<'questions'>;
       case 'status':
         return this.sources.status();
     }
@@ -333,6 +343,7 @@ export class Publisher {
       case 'overview':
       case 'budgets':
       case 'queue':
+      case 'questions':
       case 'inbox':
         return null; // made elsewhere: sent whole, or read from the database
     }
@@ -347,12 +358,13 @@ export class Publisher {
   }
 
   private count(subscription: Subscription, by: 1 | -1): void {
-    if (subscription.topic !== 'overview' && subscription.topic !== 'log') return;
-    const name = `${subscription.topic} ${subscription.key}`;
+    const { topic } = subscription;
+    if (topic !== 'overview' && topic !== 'log' && topic !== 'questions') return;
+    const name = `${topic} ${subscription.key}`;
     const before = this.interests.get(name) ?? 0;
     const after = before + by;
     if (after === 0) this.interests.delete(name);
     else this.interests.set(name, after);
-    if (before === 0 || after === 0) this.sources.interest(subscription.topic, subscription.key, after > 0);
+    if (before === 0 || after === 0) this.sources.interest(topic, subscription.key, after > 0);
   }
 }

@@ -58,7 +58,8 @@ export function openSession(options: {
   async function call<M extends MethodName>(id: number, method: M, input: unknown): Promise<void> {
     const parsed = methods[method].params.safeParse(input);
     if (!parsed.success) {
-      const fields = fieldErrors(parsed.error, input);
+      // What was sent may be a secret, which no sentence repeats.
+      const fields = method === 'question.answer' ? [] : fieldErrors(parsed.error, input);
       refuseFrame(
         id,
         refusal('INVALID_ARGUMENT', `${method}: ${fields[0]?.field ?? 'request'} is not valid.`, fields),

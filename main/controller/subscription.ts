@@ -8,7 +8,7 @@ export type Send = (frame: HostFrame) => void;
 export interface Subscription {
   readonly id: number;
   readonly topic: TopicName;
-  /** The job or attempt it is about; empty for topics without one. */
+  /** The job, attempt or machine's address it is about; empty for topics without one. */
   readonly key: string;
   readonly send: Send;
   seq: number;
@@ -35,6 +35,7 @@ export interface Subscription {
 export function keyOf(filter: object): string {
   if ('jobId' in filter && typeof filter.jobId === 'string') return filter.jobId;
   if ('attemptUid' in filter && typeof filter.attemptUid === 'string') return filter.attemptUid;
+  if ('address' in filter && typeof filter.address === 'string') return filter.address;
   return '';
 }
 

@@ -13,6 +13,7 @@ import { ClosingQuestion } from './closing-question.js';
 import { ConnectionBanner } from './connection-banner.js';
 import { CrashBoundary } from './crash-boundary.js';
 import styles from './frame.module.css';
+import { LoginQuestion } from './login-question.js';
 import { Palette, openPalette } from './palette.js';
 import { Rail } from './rail.js';
 import {
@@ -201,6 +202,7 @@ export function Frame() {
       <StatusBar />
       {later ? (
         <>
+          <LoginQuestion />
           <Palette
             onHelp={() => {
               setHelpOpen(true);

@@ -4,7 +4,14 @@ import { machineRoute, navigate } from '../app/router.js';
 import type { MachineView } from '../../core/contract/machines.js';
 import { machines as words } from '../strings/machines.js';
 import { Icon } from './icon.js';
-import { canCordon, canDrain, canRemove, canWake, type MachineActions } from './use-machine-actions.js';
+import {
+  canConnect,
+  canCordon,
+  canDrain,
+  canRemove,
+  canWake,
+  type MachineActions,
+} from './use-machine-actions.js';
 
 export interface MachineMenuItemsProps {
   readonly machine: MachineView;
@@ -51,6 +58,15 @@ export function MachineMenuItems({ machine, actions, withOpen, onRemoved }: Mach
       >
         {words.drain}
       </Menu.Item>
+      {machine.address === null ? null : (
+        <Menu.Item
+          leftSection={<Icon name="rerun" size={14} />}
+          disabled={!canConnect(machine)}
+          onClick={() => void actions.connect(machine)}
+        >
+          {words.connect}
+        </Menu.Item>
+      )}
       {machine.address === null ? null : (
         <Menu.Item
           leftSection={<Icon name="power" size={14} />}

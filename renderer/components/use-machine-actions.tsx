@@ -15,6 +15,8 @@ export interface MachineActions {
   readonly drain: (machine: MachineView) => void;
   /** Asks; resolves true when it is gone. */
   readonly remove: (machine: MachineView) => Promise<boolean>;
+  /** Tries at once, and asks what has to be asked for it. */
+  readonly connect: (machine: MachineView) => Promise<boolean>;
   readonly wake: (machine: MachineView) => Promise<boolean>;
   /** The last refusal of each machine, until something is done to it again. */
   readonly refusals: ReadonlyMap<string, string>;
@@ -28,6 +30,8 @@ export const canDrain = (machine: MachineView): boolean =>
   machine.scheduling === 'OPEN' || machine.scheduling === 'CORDONED';
 export const canWake = (machine: MachineView): boolean =>
   machine.wakeAddress !== null && machine.contact.state !== 'CONNECTED';
+export const canConnect = (machine: MachineView): boolean =>
+  machine.address !== null && machine.contact.state !== 'CONNECTED';
 export const canRemove = (machine: MachineView): boolean => machine.address !== null;
 
 export function useMachineActions(): MachineActions {
@@ -80,6 +84,8 @@ export function useMachineActions(): MachineActions {
           if (notStopped !== null) toast({ tone: 'error', text: notStopped });
         });
       },
+      connect: (machine: MachineView) =>
+        run(machine.id, () => host.call('machine.connect', { machineId: machine.id })),
       async wake(machine: MachineView) {
         const sent = await run(machine.id, () => host.call('machine.wake', { machineId: machine.id }));
         if (sent) toast({ tone: 'info', text: words.woken(machine.id) });

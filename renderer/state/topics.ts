@@ -21,6 +21,7 @@ const folds: Folds = {
   overview: (_value, delta) => delta,
   budgets: (_value, delta) => delta,
   queue: (_value, delta) => delta,
+  questions: (_value, delta) => delta,
   inbox: (_value, delta) => ({ unread: delta.unread }),
   status: (_value, delta) => delta,
 };

@@ -115,6 +115,7 @@ export const machines = {
   drain: 'Drain',
   remove: 'Remove',
   wake: 'Wake',
+  connect: 'Connect now',
   notLocal: 'The machine the controller runs on stays.',
   noWakeAddress: 'Its hardware address is not known.',
   woken: (name: string): string =>

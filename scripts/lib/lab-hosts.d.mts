@@ -27,7 +27,9 @@ export class Lab {
   readonly hosts: readonly LabHost[];
   readonly configFile: string;
   readonly knownHosts: string;
-  host(name: string, more?: { readonly dockerSocket?: string }): Promise<LabHost>;
+  host(name: string, more?: { readonly dockerSocket?: string; readonly password?: string }): Promise<LabHost>;
+  /** File of a key that needs a passphrase. */
+  lockedKey(passphrase: string): string;
   remove(host: LabHost): Promise<void>;
   writeClient(keysKnown: boolean): void;
   close(): Promise<void>;

@@ -69,6 +69,8 @@ export class LabHost {
     this.searchPath = '';
     /** Of an Engine that answers there as its own. */
     this.dockerSocket = '';
+    /** Of its user; empty: only keys are let in. */
+    this.password = '';
     mkdirSync(this.home, { recursive: true, mode: 0o700 });
     mkdirSync(this.kept);
     chmodSync(this.kept, 0o1777);
@@ -123,6 +125,7 @@ export class LabHost {
     const bootId = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
     writeFileSync(join(this.folder, 'boot-id'), `${bootId}\n`);
     this.writeConfig();
+    if (this.password !== '') this.writeShadow();
     const script = [
       'set -e',
       `mount --bind ${this.folder}/machine-id /etc/machine-id`,
@@ -130,6 +133,7 @@ export class LabHost {
       `mount --bind ${this.home} /root`,
       `mount --bind ${this.folder}/passwd /etc/passwd`,
       `mount --bind ${this.kept} /var/tmp`,
+      ...(this.password === '' ? [] : [`mount --bind ${this.folder}/shadow /etc/shadow`]),
       'mount -t tmpfs tmpfs /run',
       'mkdir -p /run/sshd',
       ...(this.dockerSocket === ''
@@ -156,15 +160,21 @@ export class LabHost {
     });
   }
 
+  writeShadow() {
+    const program = 'print crypt($ARGV[0], q($6$) . $ARGV[1] . q($))';
+    const hash = must('perl', ['-e', program, this.password, randomBytes(6).toString('hex')]);
+    writeFileSync(join(this.folder, 'shadow'), `root:${hash}:20000:0:99999:7:::\n`, { mode: 0o600 });
+  }
+
   writeConfig() {
     const ahead = this.clockAheadSeconds;
     const lines = [
       `ListenAddress ${this.address}`,
       `HostKey ${this.folder}/host-key`,
-      `AuthorizedKeysFile ${this.lab.folder}/key.pub`,
+      `AuthorizedKeysFile ${this.password === '' ? `${this.lab.folder}/key.pub ${this.lab.folder}/locked.pub` : 'none'}`,
       `PidFile ${this.folder}/sshd.pid`,
       'PermitRootLogin yes',
-      'PasswordAuthentication no',
+      `PasswordAuthentication ${this.password === '' ? 'no' : 'yes'}`,
       'StrictModes no',
       'UsePAM no',
       'PrintMotd no',
@@ -283,10 +293,18 @@ export class Lab {
     return join(this.folder, 'known_hosts');
   }
 
-  /** @param {string} name @param {{dockerSocket?: string}} [more] */
-  async host(name, { dockerSocket = '' } = {}) {
+  /** A key that needs a passphrase; hosts let it in as well. @param {string} passphrase */
+  lockedKey(passphrase) {
+    const file = join(this.folder, 'locked');
+    must('ssh-keygen', ['-q', '-t', 'ed25519', '-N', passphrase, '-C', 'locked', '-f', file]);
+    return file;
+  }
+
+  /** @param {string} name @param {{dockerSocket?: string, password?: string}} [more] */
+  async host(name, { dockerSocket = '', password = '' } = {}) {
     const host = new LabHost(this, name);
     host.dockerSocket = dockerSocket;
+    host.password = password;
     this.hosts.push(host);
     await host.boot();
     this.writeClient(true);

@@ -4,6 +4,7 @@ import type { Context } from '../../main/cli/context.js';
 import { HostLink } from '../../main/cli/host-link.js';
 import type { InterruptSignal } from '../../main/cli/interrupts.js';
 import type { Connection } from '../../main/cli/connection.js';
+import type { Terminal } from '../../main/cli/terminal.js';
 import type { Home } from '../../main/home.js';
 import { keptOutput, type KeptOutput } from './output.js';
 
@@ -19,6 +20,7 @@ export function testContext(
     readonly json?: boolean;
     readonly cluster?: string;
     readonly argv?: readonly string[];
+    readonly terminal?: Terminal;
     readonly lines?: readonly string[];
     readonly start?: () => Promise<Connection>;
   } = {},
@@ -60,6 +62,7 @@ export function testContext(
       folder: '/srv',
       environment: {},
       nowMs: () => 1_700_000_100_000,
+      terminal: more.terminal ?? null,
       readLines: () => Promise.resolve(more.lines ?? []),
     },
   };

@@ -11,6 +11,7 @@ import {
 } from '../../core/contract/api.js';
 import { refusal, RefusalError, type Refusal } from '../../core/contract/errors.js';
 import { clientFrameSchema, hostFrameSchema, type HostFrame } from '../../core/contract/protocol.js';
+import type { Question } from '../../core/contract/questions.js';
 import type { HostStatus, JobSummary, TaskView } from '../../core/contract/views.js';
 import { resolveHome, prepareHome, type Home } from '../../main/home.js';
 import { listenOnSocket, type SocketServer } from '../../main/server/socket-server.js';
@@ -53,6 +54,7 @@ export class FakeHost {
   private server: SocketServer | null = null;
   /** State each new subscription of topic job gets. */
   job: { summary: JobSummary; tasks: TaskView[] } | null = null;
+  question: Question | null = null;
   log = new Map<string, { outSize: number; errSize: number; complete: boolean }>();
 
   private constructor(
@@ -83,17 +85,17 @@ export class FakeHost {
           const frame = clientFrameSchema.parse(input);
           if (frame.kind === 'call') void this.call(frame.id, frame.method, frame.params, send);
           if (frame.kind === 'subscribe') {
-            const filter = frame.filter as { jobId?: string; attemptUid?: string };
+            const filter = frame.filter as { jobId?: string; attemptUid?: string; address?: string };
             const subscribed = {
               id: frame.id,
               topic: frame.topic,
-              key: filter.jobId ?? filter.attemptUid ?? '',
+              key: filter.jobId ?? filter.attemptUid ?? filter.address ?? '',
               seq: 0,
               send,
             };
             mine.add(subscribed);
             this.subscriptions.add(subscribed);
-            const value = frame.topic === 'job' ? this.job : this.log.get(subscribed.key);
+            const value = this.valueOf(frame.topic, subscribed.key);
             if (value === null || value === undefined) {
               send({
                 kind: 'refused',
@@ -114,6 +116,17 @@ export class FakeHost {
         },
       };
     });
+  }
+
+  private valueOf(topic: string, key: string): unknown {
+    if (topic === 'questions') return { question: this.question };
+    return topic === 'job' ? this.job : this.log.get(key);
+  }
+
+  /** Asks it of everybody who listens, or nothing any more. */
+  ask(question: Question | null, address: string): void {
+    this.question = question;
+    this.delta('questions', address, { question });
   }
 
   /** Tells everybody who watches the job; new subscriptions begin with it. */

@@ -69,6 +69,7 @@ function connect(overrides: Partial<Handlers> = {}) {
     budgets: () => ({ halfLifeMs: null, budgets: [] }),
     queue: () => ({ atMs: 0, bands: [], items: [], reservations: [] }),
     unread: () => Promise.resolve(0),
+    question: () => null,
     status: () => status,
     interest: (kind, key, wanted) => interests.push(`${kind} ${key} ${wanted}`),
   };

@@ -36,6 +36,8 @@ export class FakeFleet extends FakeBackend {
   looks = new Map<string, MachineLook>();
   /** How machines look once added; absent: nothing is told of it. */
   readonly seen = new Map<string, WorkerObservation>();
+  /** Why machines cannot be connected to; null: they can. */
+  failure: { readonly message: string; readonly isUnanswered: boolean } | null = null;
   private told: BackendListener | null = null;
 
   constructor() {
@@ -70,6 +72,7 @@ export class FakeFleet extends FakeBackend {
       this.members.delete(id);
       this.tellWorkers();
     },
+    connect: () => Promise.resolve(this.failure),
   };
 
   /** From now on the machine looks like that. */

@@ -1,7 +1,4 @@
-/**
- * A controller in memory behind the window's bridge: the contract's methods and topics over made-up jobs, changes and errors on
- * demand. Every frame crosses as text, so nothing that cannot be serialised gets through.
- */
+/** A controller in memory behind the window's bridge, over made-up jobs. Every frame crosses as text, as it does there. */
 import {
   contractVersion,
   methods,
@@ -370,6 +367,8 @@ export class FakeHost {
         return fakeBudgetsTopic(this.budgets);
       case 'queue':
         return fakeQueue(this);
+      case 'questions':
+        return { question: this.lab.question };
       case 'inbox':
         return { unread: this.unread() };
       case 'status':

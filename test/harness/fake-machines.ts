@@ -9,6 +9,7 @@ import type {
   MachineCheck,
   MachineView,
 } from '../../core/contract/machines.js';
+import type { Question } from '../../core/contract/questions.js';
 import type { AuditEvent } from '../../core/contract/views.js';
 import { fakeMachine } from './fake-data.js';
 import type { FakeHost } from './fake-host.js';
@@ -23,6 +24,8 @@ export interface FakeMachineState {
   /** Host keys nobody has accepted yet, by address. */
   readonly unknownKeys: Map<string, string>;
   readonly woken: string[];
+  /** What is asked on the way to a machine. */
+  question: Question | null;
   /** What the next removal could not stop. */
   notStopped: string | null;
   /** Newest first, as they are answered. */
@@ -36,9 +39,16 @@ export function fakeMachineState(): FakeMachineState {
     checks: new Map(),
     unknownKeys: new Map(),
     woken: [],
+    question: null,
     notStopped: null,
     audit: [],
   };
+}
+
+/** Asks it, or nothing any more. */
+export function askFake(host: FakeHost, question: Question | null): void {
+  host.lab.question = question;
+  host.tell('questions', () => ({ question }));
 }
 
 const bare = (address: string): string => address.replace(/^ssh:\/\//, '');
@@ -196,7 +206,7 @@ export function setPull(host: FakeHost, pull: ImagePull): void {
 
 export function fakeMachineHandlers(
   host: FakeHost,
-): Pick<Handlers, Extract<MethodName, `machine.${string}` | `image.${string}`>> {
+): Pick<Handlers, Extract<MethodName, `machine.${string}` | `image.${string}` | 'question.answer'>> {
   return {
     'machine.list': () => ({ machines: [...host.machines] }),
     'machine.check': (params) => {
@@ -237,6 +247,17 @@ export function fakeMachineHandlers(
       return { notStopped: host.lab.notStopped };
     },
     'machine.change': (params) => put(host, changed(host, find(host, params.machineId), params.change)),
+    'machine.connect': (params) => {
+      const { id, contact } = find(host, params.machineId);
+      if (contact.state === 'CONNECTED') return {};
+      throw new RefusalError(refusal('UNREACHABLE', `${id} is not in contact. Nothing answers there.`));
+    },
+    'question.answer': ({ questionId }) => {
+      if (host.lab.question?.id !== questionId)
+        throw new RefusalError(refusal('NOT_FOUND', 'This is not asked any more.'));
+      askFake(host, null);
+      return {};
+    },
     'machine.wake': (params) => {
       const machine = find(host, params.machineId);
       if (machine.wakeAddress === null)

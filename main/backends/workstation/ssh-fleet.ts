@@ -6,6 +6,7 @@ import type { Backend } from '../backend.js';
 import { createFleet, type Fleet } from './fleet.js';
 import type { LinkLog } from './process/launcher-link.js';
 import { checkMachine, type MachineLook } from './ssh/check-machine.js';
+import type { AskDesk } from './ssh/ask-desk.js';
 import type { SshClient } from './ssh/ssh-command.js';
 import { createSshMachine, type SshMachine } from './ssh/ssh-machine.js';
 
@@ -20,31 +21,40 @@ export interface SshFleetOptions {
   readonly workerOf?: (uid: string) => Promise<string | null>;
   /** Unless told, with the configuration IRIS_SSH_CONFIG names, else with the user's own. */
   readonly client?: SshClient | undefined;
+  /** Where what SSH clients ask is answered; absent: nowhere. */
+  readonly desk?: AskDesk | undefined;
 }
 
 export interface SshFleet {
   readonly backend: Fleet;
   readonly machines: {
-    check(address: string, acceptKey: string | null): Promise<MachineLook>;
+    /** `willConnect`: it is added when it is usable. */
+    check(address: string, acceptKey: string | null, willConnect?: boolean): Promise<MachineLook>;
     add(machine: { readonly id: string; readonly address: string; readonly identity: string | null }): void;
     remove(id: string): Promise<string | null>;
     removal(id: string): Promise<string | null>;
+    /** Tries at once. Null: it is in contact. */
+    connect(id: string): Promise<{ readonly message: string; readonly isUnanswered: boolean } | null>;
   };
 }
 
 export function createSshFleet(options: SshFleetOptions): SshFleet {
-  const { local, home, log, nowMs, monotonicMs, workerOf } = options;
+  const { local, home, log, nowMs, monotonicMs, workerOf, desk } = options;
   const client = options.client ?? { configFile: process.env['IRIS_SSH_CONFIG'] };
   const backend = createFleet({ local, machines: [], log, nowMs, workerOf });
   const machines = new Map<string, SshMachine>();
   const removals = new Map<string, Promise<string | null>>();
   /** One look at a time: two at one machine would be in each other's way. */
   let looking: Promise<unknown> = Promise.resolve();
+  desk?.onListener(() => {
+    for (const machine of machines.values()) machine.listenedTo();
+  });
   return {
     backend,
     machines: {
-      check: (address, acceptKey) => {
-        const look = () => checkMachine({ address, acceptKey, home, nowMs, monotonicMs, client });
+      check: (address, acceptKey, willConnect = false) => {
+        const look = () =>
+          checkMachine({ address, acceptKey, home, nowMs, monotonicMs, client, desk, willConnect });
         const next = looking.then(look);
         looking = next.catch(() => undefined);
         return next;
@@ -60,6 +70,7 @@ export function createSshFleet(options: SshFleetOptions): SshFleet {
           nowMs,
           monotonicMs,
           client,
+          desk,
         });
         backend.add(machine);
         removals.delete(id);
@@ -77,6 +88,12 @@ export function createSshFleet(options: SshFleetOptions): SshFleet {
         return removal;
       },
       removal: (id) => removals.get(id) ?? Promise.resolve(null),
+      connect: async (id) => {
+        const failure = (await machines.get(id)?.retry()) ?? null;
+        if (failure === null) return null;
+        const isUnanswered = failure.unanswered !== undefined;
+        return { message: `${failure.message} ${failure.advice}`, isUnanswered };
+      },
     },
   };
 }

@@ -7,6 +7,8 @@ import { RefusalError, refusal } from '../../../core/contract/errors.js';
 import { fieldErrors } from '../../../core/contract/job-request.js';
 import type { MachineChange, MachineCheck, MachineView } from '../../../core/contract/machines.js';
 import { durationExpected, parseDuration } from '../../../core/formats/durations.js';
+import { answerQuestions } from '../answer-questions.js';
+import type { Connection } from '../connection.js';
 import type { Context } from '../context.js';
 import { exitCodes } from '../exit-codes.js';
 import { table } from '../format.js';
@@ -14,9 +16,12 @@ import { machineLines, machineTable, stateWord } from '../machine-text.js';
 
 type Act = (work: () => Promise<number>) => () => Promise<void>;
 
-interface AddOptions {
-  readonly name: string;
+interface LookOptions {
   readonly acceptKey?: string;
+  readonly keepAnswer?: boolean;
+}
+interface AddOptions extends LookOptions {
+  readonly name: string;
 }
 interface DrainOptions {
   readonly deadline?: string;
@@ -30,6 +35,10 @@ interface SetOptions {
 }
 
 const lookAgainMs = 300;
+const keepAnswer = [
+  '--keep-answer',
+  'keep the passphrase or password in memory until the host ends, for when the connection is lost',
+] as const;
 
 export function addMachineCommands(parent: Command, context: Context, act: Act): void {
   const machine = parent.command('machine').alias('worker').description('machines of the cluster');
@@ -49,15 +58,22 @@ export function addMachineCommands(parent: Command, context: Context, act: Act):
     .command('check <ADDRESS>')
     .description('look at a machine step by step without adding it; exit code 1 when it is not usable')
     .option('--accept-key <FINGERPRINT>', 'the fingerprint its unknown or changed host key must have')
-    .action((address: string, options: Pick<AddOptions, 'acceptKey'>) =>
-      act(() => checkCommand(context, address, options))(),
-    );
+    .option(...keepAnswer)
+    .action((address: string, options: LookOptions) => act(() => checkCommand(context, address, options))());
   machine
     .command('add <ADDRESS>')
     .description('add a machine reached by SSH: ssh://[user@]host[:port], or an alias of ~/.ssh/config')
     .requiredOption('--name <NAME>', 'what it is called here, and by --machine')
     .option('--accept-key <FINGERPRINT>', 'the fingerprint its unknown or changed host key must have')
+    .option(...keepAnswer)
     .action((address: string, options: AddOptions) => act(() => addCommand(context, address, options))());
+  machine
+    .command('connect <NAME>')
+    .description('try at once to reach a machine that is not in contact, and answer here what SSH asks')
+    .option(...keepAnswer)
+    .action((name: string, options: Pick<LookOptions, 'keepAnswer'>) =>
+      act(() => connectCommand(context, name, options))(),
+    );
   for (const kind of ['cordon', 'uncordon'] as const)
     machine
       .command(`${kind} <NAME>`)
@@ -123,10 +139,10 @@ async function showCommand(context: Context, name: string | undefined): Promise<
 async function checkCommand(
   context: Context,
   address: string,
-  { acceptKey }: Pick<AddOptions, 'acceptKey'>,
+  { acceptKey, keepAnswer: keep = false }: LookOptions,
 ): Promise<number> {
   const params = { address: checked('ADDRESS', 'address', address), acceptKey: acceptKey ?? null };
-  const { checks, usable } = await context.link.persist((connection) =>
+  const { checks, usable } = await asked(context, params.address, keep, (connection) =>
     connection.call('machine.check', params),
   );
   if (context.output.json) await context.output.value({ checks, usable });
@@ -143,7 +159,14 @@ async function addCommand(context: Context, address: string, options: AddOptions
     address: checked('ADDRESS', 'address', address),
     acceptKey: options.acceptKey ?? null,
   };
-  const added = await context.link.persist((connection) => connection.call('machine.add', params));
+  const added = await asked(context, params.address, options.keepAnswer === true, (connection) =>
+    connection.call('machine.add', params),
+  );
+  const unanswered = added.checks.find(({ code }) => code !== undefined);
+  if (added.machine === null && unanswered?.code !== undefined) {
+    const { code, message, advice } = unanswered;
+    throw new RefusalError(refusal(code, `${address} was not added. ${message} ${advice ?? ''}`.trim()));
+  }
   if (context.output.json) await context.output.value(added);
   else if (added.machine === null) await context.output.text(checkTable(added.checks));
   if (added.machine !== null) {
@@ -155,6 +178,33 @@ async function addCommand(context: Context, address: string, options: AddOptions
   }
   await context.output.note(`${address} was not added; the steps that failed say what to do.`);
   return exitCodes.notRunning;
+}
+
+async function connectCommand(
+  context: Context,
+  name: string,
+  { keepAnswer: keep = false }: Pick<LookOptions, 'keepAnswer'>,
+): Promise<number> {
+  const { id, address } = named(await machinesOf(context), name);
+  await asked(context, address, keep, (connection) => connection.call('machine.connect', { machineId: id }));
+  return await told(context, named(await machinesOf(context), id));
+}
+
+/** Does something that may make an SSH client ask; what it asks is asked here. */
+function asked<T>(
+  context: Context,
+  address: string | null,
+  keep: boolean,
+  act: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  return context.link.persist(async (connection) => {
+    const stop = address === null ? () => undefined : answerQuestions(context, connection, address, keep);
+    try {
+      return await act(connection);
+    } finally {
+      stop();
+    }
+  });
 }
 
 async function changeCommand(context: Context, machineId: string, change: MachineChange): Promise<number> {

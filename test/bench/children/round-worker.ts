@@ -76,6 +76,7 @@ function lookOn(): void {
       overview: none,
       budgets: none,
       queue: none,
+      question: none,
       job: none,
       log: none,
       unread: none,

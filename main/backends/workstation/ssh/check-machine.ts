@@ -5,6 +5,8 @@
 import type { MachineCheck } from '../../../../core/contract/machines.js';
 import { formatSize } from '../../../../core/formats/sizes.js';
 import { formatSshAddress, parseSshAddress } from './address.js';
+import type { AskDesk } from './ask-desk.js';
+import { Asking } from './asking.js';
 import { openFarLink } from './far-link.js';
 import { disksOf, dockerOf, FarMachine, helloOf, type FarHello } from './far-machine.js';
 import type { FarWord } from './far-words.js';
@@ -22,6 +24,10 @@ export interface CheckOptions {
   readonly monotonicMs: () => number;
   readonly client?: SshClient | undefined;
   readonly connectTimeoutMs?: number | undefined;
+  /** Where what the client asks is answered; absent: nowhere. */
+  readonly desk?: AskDesk | undefined;
+  /** It is connected to at once when it is usable: what was answered for this look counts for that as well. */
+  readonly willConnect?: boolean | undefined;
 }
 
 export interface MachineLook {
@@ -57,8 +63,16 @@ export async function checkMachine(options: CheckOptions): Promise<MachineLook> 
     message: string,
     advice: string | null = null,
     fingerprint: string | null = null,
+    code?: MachineCheck['code'],
   ): void => {
-    checks.set(step, { step, outcome, message, advice, fingerprint });
+    checks.set(step, {
+      step,
+      outcome,
+      message,
+      advice,
+      fingerprint,
+      ...(code === undefined ? {} : { code }),
+    });
   };
   const identity = await look(options, note);
   const failed = steps.find((step) => checks.get(step)?.outcome === 'FAILED');
@@ -78,6 +92,7 @@ type Note = (
   message: string,
   advice?: string | null,
   fingerprint?: string | null,
+  code?: MachineCheck['code'],
 ) => void;
 
 async function look(options: CheckOptions, note: Note): Promise<string | null> {
@@ -91,20 +106,32 @@ async function look(options: CheckOptions, note: Note): Promise<string | null> {
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     aliveEveryMs: 5000,
   };
-  const key = await showHostKey(ssh);
+  // One look, several logins: nobody is asked twice.
+  const answers = new Map<string, string>();
+  const ask = (): Promise<Asking | null> =>
+    options.desk === undefined
+      ? Promise.resolve(null)
+      : Asking.begin({
+          desk: options.desk,
+          client,
+          subject: { address, machine: null },
+          folder: socketFolder(home),
+          before: answers,
+        });
+  const key = await showHostKey(ssh, await ask());
   if ('kind' in key) {
-    note('reach', 'FAILED', key.message, key.advice);
+    note('reach', 'FAILED', key.message, key.advice, null, codeOf(key));
     return null;
   }
   note('reach', 'OK', `${host} answers.`);
-  let found = await meet(options, ssh);
+  let found = await meet(options, ssh, await ask());
   if (isFailure(found) && isKeyFailure(found)) {
     if (options.acceptKey !== key.fingerprint) {
       noteKey(note, found, key, options.acceptKey);
       return null;
     }
     acceptHostKey(home, key);
-    found = await meet(options, ssh);
+    found = await meet(options, ssh, await ask());
   }
   if (isFailure(found)) {
     noteFailure(note, found, key);
@@ -112,6 +139,7 @@ async function look(options: CheckOptions, note: Note): Promise<string | null> {
   }
   note('host-key', 'OK', `Its host key is known (${key.fingerprint}).`, null, key.fingerprint);
   noteFound(note, host, found);
+  if (options.willConnect === true) options.desk?.handOver(address, answers);
   return found.hello.facts.machineId === '' ? null : found.hello.facts.machineId;
 }
 
@@ -125,6 +153,10 @@ function noteKey(note: Note, failure: SshFailure, key: ShownKey, accepted: strin
   note('host-key', 'FAILED', message, failure.advice, key.fingerprint);
 }
 
+function codeOf({ unanswered }: SshFailure): MachineCheck['code'] {
+  return unanswered === undefined ? undefined : 'ANSWER_NEEDED';
+}
+
 function noteFailure(note: Note, failure: SshFailure, key: ShownKey): void {
   if (isKeyFailure(failure)) {
     noteKey(note, failure, key, null);
@@ -134,7 +166,7 @@ function noteFailure(note: Note, failure: SshFailure, key: ShownKey): void {
   if (failure.kind === 'shell') {
     note('login', 'OK', 'This user is let in.');
     note('shell', 'FAILED', failure.message, failure.advice);
-  } else note('login', 'FAILED', failure.message, failure.advice);
+  } else note('login', 'FAILED', failure.message, failure.advice, null, codeOf(failure));
 }
 
 /** What the far hand told. */
@@ -152,7 +184,11 @@ function isFailure(found: Found | SshFailure): found is SshFailure {
 }
 
 /** Connects, asks everything once, and leaves. */
-function meet(options: CheckOptions, ssh: SshCommandOptions): Promise<Found | SshFailure> {
+function meet(
+  options: CheckOptions,
+  ssh: SshCommandOptions,
+  asking: Asking | null,
+): Promise<Found | SshFailure> {
   return new Promise((resolve) => {
     const machine = new FarMachine(formatSshAddress(ssh.address));
     const waiting = new Set(['disks', 'gpus', 'docker']);
@@ -165,11 +201,13 @@ function meet(options: CheckOptions, ssh: SshCommandOptions): Promise<Found | Ss
       if (hello !== null) resolve({ hello, folder, unusable, machine, clockSkewMs });
       void link.close();
     };
-    const timer = setTimeout(finish, ssh.connectTimeoutMs + lookWithinMs + 10_000);
+    // Until it has greeted, the link's own bounds hold: somebody may be thinking of an answer.
+    let timer: NodeJS.Timeout | undefined;
     const seen = (word: FarWord): void => {
       switch (word.kind) {
         case 'hello':
           hello = helloOf(word);
+          timer = setTimeout(finish, lookWithinMs + 10_000);
           // A folder of its own: that of a machine in use belongs to its connection.
           link.send(
             'setup',
@@ -203,6 +241,7 @@ function meet(options: CheckOptions, ssh: SshCommandOptions): Promise<Found | Ss
     };
     const link = openFarLink({
       ssh,
+      asking,
       socketFolder: socketFolder(options.home),
       nowMs: options.nowMs,
       monotonicMs: options.monotonicMs,

@@ -32,6 +32,7 @@ export class ContactState {
   private message: string | null = null;
   private readonly log: NonNullable<Contact['log']>[number][] = [];
   private failures = 0;
+  private lastFailure: SshFailure['kind'] | null = null;
   /** Since when it counts as without contact, monotonic. */
   private quietFromMs: number;
   private lookedMs: number;
@@ -64,12 +65,15 @@ export class ContactState {
     this.lastContactMs = atMs;
     this.quietFromMs = monotonicMs;
     this.failures = 0;
+    this.lastFailure = null;
     this.retryMs = this.limits.firstRetryMs;
     this.move('CONNECTED', atMs, null);
   }
 
-  /** A connection ended, or could not be made. */
-  failed(failure: SshFailure, atMs: number): void {
+  /** A connection ended, or could not be made. True: for another reason than the last time. */
+  failed(failure: SshFailure, atMs: number): boolean {
+    const isNews = failure.kind !== this.lastFailure;
+    this.lastFailure = failure.kind;
     this.connected = false;
     this.failures += 1;
     const nobody = failure.kind === 'silent' || failure.kind === 'unknown-name' || failure.kind === 'refused';
@@ -81,6 +85,7 @@ export class ContactState {
       atMs,
       message,
     );
+    return isNews;
   }
 
   /** To be called about every second; true: it is lost. */

@@ -10,7 +10,7 @@ export function openDockerStream(ssh: SshCommandOptions, socket: string): Duplex
   const child = spawn(sshProgram(ssh.client), args, {
     stdio: 'pipe',
     detached: true,
-    env: sshEnvironment(ssh.client),
+    env: sshEnvironment(ssh),
   });
   const why = (code: number | null, said: string): Error =>
     new Error(`Docker there could not be reached (${said || `exit code ${code ?? 'unknown'}`}).`);

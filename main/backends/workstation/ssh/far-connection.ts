@@ -2,6 +2,8 @@
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../process/error-code.js';
 import type { SshAddress } from './address.js';
+import type { AskDesk } from './ask-desk.js';
+import { Asking } from './asking.js';
 import { openDockerStream } from './docker-stream.js';
 import { openFarLink, type FarLink, type FarLinkOptions } from './far-link.js';
 import type { FarText } from './far-words.js';
@@ -15,6 +17,12 @@ export interface FarConnectionOptions extends Pick<
   readonly address: SshAddress;
   readonly home: string;
   readonly client?: SshClient | undefined;
+  /** Where what the client asks is answered; absent: nowhere. */
+  readonly desk?: AskDesk | undefined;
+  /** Name of the machine. */
+  readonly name?: string | undefined;
+  /** False: nobody is to be asked this time. */
+  readonly mayAsk?: (() => boolean) | undefined;
   readonly connectTimeoutMs?: number | undefined;
   readonly pingEveryMs?: number | undefined;
   readonly silentAfterMs?: number | undefined;
@@ -37,6 +45,11 @@ export class FarConnection {
 
   get isOpen(): boolean {
     return this.link !== null;
+  }
+
+  /** A try is under way, or it stands. */
+  get isBusy(): boolean {
+    return this.opening || this.link !== null;
   }
 
   send(...texts: readonly FarText[]): void {
@@ -93,11 +106,18 @@ export class FarConnection {
     const { connectTimeoutMs = usualConnectMs, pingEveryMs = usualPingMs } = this.options;
     try {
       this.knownHosts = [...(await userKnownHosts(client, address)), ownKnownHosts(home)];
-      if (this.isClosed()) return;
+      const folder = socketFolder(home);
+      const asking = await this.asking(folder);
+      if (this.isClosed()) {
+        asking?.close();
+        return;
+      }
       this.link = openFarLink({
         ...this.options,
         ssh: this.ssh(),
-        socketFolder: socketFolder(home),
+        machine: this.options.name,
+        asking,
+        socketFolder: folder,
         helloWithinMs: connectTimeoutMs + helloMs,
         pingEveryMs,
         silentAfterMs: this.options.silentAfterMs ?? usualSilenceMs,
@@ -110,6 +130,18 @@ export class FarConnection {
       const message = `No connection could be made: ${messageOf(error)}.`;
       this.options.onLost({ kind: 'client', message, advice: 'It is tried again.' });
     }
+  }
+
+  private async asking(folder: string): Promise<Asking | null> {
+    const { desk, address, client = {}, name = null, mayAsk } = this.options;
+    if (desk === undefined || mayAsk?.() === false) return null;
+    return Asking.begin({
+      desk,
+      client,
+      subject: { address, machine: name },
+      folder,
+      before: desk.takeHanded(address),
+    });
   }
 
   /** Asked anew after each wait. */

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { messageOf } from '../process/error-code.js';
 import { formatSshAddress } from './address.js';
 import farClaimsText from './far-claims.pl?raw';
+import type { Asking } from './asking.js';
 import farHandText from './far-hand.pl?raw';
 import { farFrame, FarWords, type FarText, type FarWord } from './far-words.js';
 import { newSocket, sshArgs, sshEnvironment, sshProgram, type SshCommandOptions } from './ssh-command.js';
@@ -11,6 +12,10 @@ import { sshFailure, type SshFailure } from './ssh-failure.js';
 
 export interface FarLinkOptions {
   readonly ssh: SshCommandOptions;
+  /** Its name; null: it is only looked at. */
+  readonly machine?: string | null | undefined;
+  /** Null: nobody can be asked anything. */
+  readonly asking?: Asking | null | undefined;
   readonly socketFolder: string;
   readonly monotonicMs: () => number;
   readonly nowMs: () => number;
@@ -40,6 +45,19 @@ export interface FarLink {
 const bootstrap = (bytes: number) =>
   `exec perl -e 'while(length($s)<${bytes}){sysread(STDIN,$s,${bytes}-length($s),length($s))||exit(3)}eval($s);die($@)'`;
 
+/** What would be asked for has nobody to answer it. */
+function loginFailure(failure: SshFailure, host: string, machine: string | null = null): SshFailure {
+  const where =
+    machine === null
+      ? 'check it from a terminal or the window'
+      : `irisctl machine connect ${machine} on a terminal, or the window`;
+  return {
+    ...failure,
+    unanswered: 'nobody',
+    advice: `Set up a key once: ssh-copy-id ${host}. A key with a passphrase must be in the agent (ssh-add), or be asked for: ${where}.`,
+  };
+}
+
 const leaveMs = 1000;
 const mostErrorText = 8192;
 /** A skew is measured no better than half of the round trip: the quickest of so many counts. */
@@ -47,7 +65,8 @@ const skewSamples = 8;
 const indistinctMs = 50;
 
 export function openFarLink(options: FarLinkOptions): FarLink {
-  const { ssh, monotonicMs } = options;
+  const { monotonicMs, asking = null } = options;
+  const ssh: SshCommandOptions = { ...options.ssh, asking };
   const socket = newSocket(options.socketFolder);
   const host = formatSshAddress(ssh.address).replace(/^ssh:\/\//, '');
   const hand = Buffer.from(farClaimsText + farHandText);
@@ -63,19 +82,26 @@ export function openFarLink(options: FarLinkOptions): FarLink {
   const child: ChildProcessWithoutNullStreams = spawn(
     sshProgram(ssh.client),
     sshArgs(ssh, { socket, master: true }, bootstrap(hand.length)),
-    { stdio: 'pipe', detached: true, env: sshEnvironment(ssh.client) },
+    { stdio: 'pipe', detached: true, env: sshEnvironment(ssh) },
   );
 
   function lost(failure: SshFailure): void {
     if (over) return;
+    const judged = spoke ? failure : judgedLogin(failure);
     finish();
     child.kill('SIGKILL');
-    options.onLost(failure);
+    options.onLost(judged);
+  }
+
+  function judgedLogin(failure: SshFailure): SshFailure {
+    if (asking !== null) return asking.judge(failure);
+    return failure.kind === 'login' ? loginFailure(failure, host, options.machine) : failure;
   }
 
   function finish(): void {
     over = true;
     clearInterval(timer);
+    asking?.close();
     rmSync(socket, { force: true });
   }
 
@@ -86,7 +112,17 @@ export function openFarLink(options: FarLinkOptions): FarLink {
       'Is it on and connected to this network? It is tried again by itself; tasks there go on meanwhile.',
   });
 
+  if (asking !== null)
+    asking.stop = () =>
+      lost({
+        kind: 'login',
+        unanswered: 'nobody',
+        message: `${host} asks for something, and nobody is there to answer.`,
+        advice: asking.advice,
+      });
+
   const timer = setInterval(() => {
+    if (asking?.isOpen === true) heardMs = monotonicMs();
     const quietMs = monotonicMs() - heardMs;
     if (!spoke) {
       if (quietMs >= options.helloWithinMs)
@@ -144,6 +180,9 @@ export function openFarLink(options: FarLinkOptions): FarLink {
     for (const word of said) {
       if (word.kind === 'hello') {
         spoke = true;
+        // What was said of a wrong answer before the right one explains no later end.
+        errorText = '';
+        asking?.succeeded();
         ping();
       }
       if (word.kind === 'pong') {

@@ -7,6 +7,7 @@ import type { WorkerObservation } from '../../backend.js';
 import { formatSshAddress, type SshAddress } from './address.js';
 import type { FarMachine } from './far-machine.js';
 import type { MachineFacts } from './machine-memory.js';
+import type { SshFailure } from './ssh-failure.js';
 
 export interface FarState {
   readonly name: string;
@@ -78,13 +79,19 @@ export function infeasibleOn(
   return `${name} could never run it. ${said.join('; ')}.`;
 }
 
-/** One sentence when who answers is not who was added: an address may have gone to another machine. */
+export function folderUnusable(why: string): SshFailure {
+  const message = `Its attempts folder cannot be used: ${why}.`;
+  return { kind: 'other', message, advice: 'Is the disk there full, or the home folder read-only?' };
+}
+
+/** When who answers is not who was added: an address may have gone to another machine. */
 export function foreignIdentity(
   name: string,
   address: SshAddress,
   expected: string | null,
   now: MachineFacts,
-): string | null {
+): SshFailure | null {
   if (expected === null || expected === '' || expected === now.machineId) return null;
-  return `${formatSshAddress(address)} is another machine (${now.hostname}, ${now.machineId}) than the ${name} that was added (${expected}), so nothing is sent to it.`;
+  const message = `${formatSshAddress(address)} is another machine (${now.hostname}, ${now.machineId}) than the ${name} that was added (${expected}), so nothing is sent to it.`;
+  return { kind: 'other', message, advice: 'Mend its address, or remove and add it anew.' };
 }

@@ -1,6 +1,7 @@
 /** Ranges of files of attempts, read through the far hand on demand. */
 import { RefusalError, refusal } from '../../../../core/contract/errors.js';
-import type { LogRange } from '../../backend.js';
+import { parseMarks } from '../../../logs/growth.js';
+import type { LogMark, LogRange } from '../../backend.js';
 import type { FarText, FarWord } from './far-words.js';
 
 interface Asked {
@@ -10,6 +11,7 @@ interface Asked {
 
 /** The hand answers with no more at once, so that a large log holds up nobody's stop. */
 const pieceBytes = 256 * 1024;
+const mostMarksBytes = 4 * 1024 * 1024;
 
 export class FarReads {
   private readonly asked = new Map<number, Asked>();
@@ -54,6 +56,13 @@ export class FarReads {
       if (data.length === 0 || got >= maxBytes || offset + got >= size)
         return { data: Buffer.concat(pieces), size };
     }
+  }
+
+  /** By the clock here; theirs is so far ahead. */
+  async marks(uid: string, skewMs: number): Promise<readonly LogMark[]> {
+    const { data } = await this.read(uid, 'marks', 0, mostMarksBytes);
+    const marks = parseMarks(Buffer.from(data).toString('latin1'));
+    return marks.map((mark) => ({ ...mark, atMs: mark.atMs - skewMs }));
   }
 
   private piece(uid: string, file: string, offset: number, bytes: number): Promise<LogRange> {

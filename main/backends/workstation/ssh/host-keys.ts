@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { formatSshAddress } from './address.js';
+import type { Asking } from './asking.js';
 import { ownKnownHosts, writeWhole } from './machine-memory.js';
 import { runProgram, sshArgs, sshEnvironment, sshProgram, type SshCommandOptions } from './ssh-command.js';
 import { sshFailure, type SshFailure } from './ssh-failure.js';
@@ -18,7 +19,11 @@ export interface ShownKey {
  * Asks for the key by the user's own configuration, through jump hosts and all, and leaves before anybody logs in. What is known of
  * the machine plays no part; a key is only shown.
  */
-export async function showHostKey(ssh: SshCommandOptions): Promise<ShownKey | SshFailure> {
+export async function showHostKey(
+  options: SshCommandOptions,
+  asking: Asking | null = null,
+): Promise<ShownKey | SshFailure> {
+  const ssh: SshCommandOptions = { ...options, asking };
   const folder = mkdtempSync(path.join(os.tmpdir(), 'iris-key-'));
   const file = path.join(folder, 'known_hosts');
   try {
@@ -29,12 +34,20 @@ export async function showHostKey(ssh: SshCommandOptions): Promise<ShownKey | Ss
       CheckHostIP: 'no',
       PreferredAuthentications: 'none',
     });
-    const timeoutMs = ssh.connectTimeoutMs + 10_000;
-    const env = sshEnvironment(ssh.client);
-    const { code, err } = await runProgram(sshProgram(ssh.client), args, { timeoutMs, env });
+    // On the way there, jump hosts may have questions.
+    const timeoutMs = ssh.connectTimeoutMs + 10_000 + (asking?.longestMs ?? 0);
+    const env = sshEnvironment(ssh);
+    const onStart = (kill: () => void): void => {
+      if (asking !== null) asking.stop = kill;
+    };
+    const { code, err } = await runProgram(sshProgram(ssh.client), args, { timeoutMs, env, onStart });
     const lines = readLines(file);
     const host = formatSshAddress(ssh.address).replace(/^ssh:\/\//, '');
-    if (lines.length === 0) return sshFailure(host, code ?? 255, err, '');
+    if (lines.length === 0) {
+      const failure = sshFailure(host, code ?? 255, err, '');
+      return asking?.judge(failure) ?? failure;
+    }
+    asking?.succeeded();
     const { out } = await runProgram('ssh-keygen', ['-lf', file], { timeoutMs: 10_000 });
     const fingerprint = /SHA256:\S+/.exec(out)?.[0];
     return fingerprint === undefined
@@ -45,6 +58,7 @@ export async function showHostKey(ssh: SshCommandOptions): Promise<ShownKey | Ss
         }
       : { fingerprint, lines };
   } finally {
+    asking?.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -17,8 +17,6 @@ export interface SshClient {
   readonly program?: string | undefined;
   /** The user's configuration; ~/.ssh/config unless told. */
   readonly configFile?: string | undefined;
-  /** A program that asks the user for passphrases; without one nothing is ever asked. */
-  readonly askpass?: string | undefined;
 }
 
 export interface SshCommandOptions {
@@ -28,6 +26,8 @@ export interface SshCommandOptions {
   readonly knownHosts: readonly string[];
   readonly connectTimeoutMs: number;
   readonly aliveEveryMs: number;
+  /** What it asks through; without it nothing is ever asked. */
+  readonly asking?: { readonly program: string } | null | undefined;
 }
 
 /** A folder of 0700 for control sockets, short enough. */
@@ -65,7 +65,7 @@ function options(values: Readonly<Record<string, string>>): string[] {
 }
 
 export function sshArgs(
-  { client, address, knownHosts, connectTimeoutMs, aliveEveryMs }: SshCommandOptions,
+  { client, address, knownHosts, connectTimeoutMs, aliveEveryMs, asking = null }: SshCommandOptions,
   control: { readonly socket: string; readonly master: boolean } | null,
   remote: string,
   more: Readonly<Record<string, string>> = {},
@@ -80,8 +80,8 @@ export function sshArgs(
       // Older clients do not know the next three.
       IgnoreUnknown: 'SessionType,StdinNull,ForkAfterAuthentication,UpdateHostKeys',
       ...more,
-      BatchMode: client.askpass === undefined ? 'yes' : 'no',
-      NumberOfPasswordPrompts: '1',
+      BatchMode: asking === null ? 'yes' : 'no',
+      NumberOfPasswordPrompts: asking === null ? '1' : '3',
       StrictHostKeyChecking: more['StrictHostKeyChecking'] ?? 'yes',
       UserKnownHostsFile: knownHosts.map(quoted).join(' '),
       UpdateHostKeys: 'no',
@@ -111,12 +111,12 @@ function quoted(file: string): string {
   return /\s/.test(escaped) ? `"${escaped}"` : escaped;
 }
 
-export function sshEnvironment(client: SshClient): NodeJS.ProcessEnv {
+export function sshEnvironment({ asking = null }: Pick<SshCommandOptions, 'asking'>): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...process.env, LC_ALL: 'C' };
   delete env['SSH_ASKPASS'];
   delete env['SSH_ASKPASS_REQUIRE'];
-  if (client.askpass !== undefined) {
-    env['SSH_ASKPASS'] = client.askpass;
+  if (asking !== null) {
+    env['SSH_ASKPASS'] = asking.program;
     env['SSH_ASKPASS_REQUIRE'] = 'force';
     // Clients before 8.4 ask by a program only where they see a display.
     env['DISPLAY'] ??= ':0';
@@ -134,7 +134,13 @@ export interface ProgramEnd {
 export function runProgram(
   program: string,
   args: readonly string[],
-  more: { readonly timeoutMs: number; readonly env?: NodeJS.ProcessEnv; readonly input?: string },
+  more: {
+    readonly timeoutMs: number;
+    readonly env?: NodeJS.ProcessEnv;
+    readonly input?: string;
+    /** Given what ends it at once. */
+    readonly onStart?: (kill: () => void) => void;
+  },
 ): Promise<ProgramEnd> {
   return new Promise((resolve, reject) => {
     // A session of its own: without a terminal nothing can ask there.
@@ -144,6 +150,7 @@ export function runProgram(
       env: more.env ?? { ...process.env, LC_ALL: 'C' },
     });
     let [out, err] = ['', ''];
+    more.onStart?.(() => child.kill('SIGKILL'));
     const timer = setTimeout(() => child.kill('SIGKILL'), more.timeoutMs);
     child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));

@@ -20,6 +20,8 @@ export interface SshFailure {
   /** One sentence. */
   readonly message: string;
   readonly advice: string;
+  /** Something had to be answered: nobody was there for it, or it was refused, and so is not asked again by itself. */
+  readonly unanswered?: 'nobody' | 'refused';
 }
 
 interface Rule {

@@ -1,9 +1,8 @@
 /**
  * One other machine by SSH as a backend of one worker.
  *
- * For whoever wires it: `createSshMachine({ name, address, home, log, nowMs, monotonicMs })`, one per machine, all with the same
- * `home` (a folder of the controller's own, 0700, for accepted host keys and what is remembered of machines). `checkMachine` of
- * check-machine.ts looks at an address first and writes an accepted key into the same `home`. The machine connects by itself after
+ * For whoever wires it: one per machine, all with the same `home` (a folder of the controller's own, 0700, for accepted host keys and
+ * what is remembered of machines). `checkMachine` of check-machine.ts looks at an address first and writes an accepted key there. The machine connects by itself after
  * `start`, which returns at once; `retry` tries at once; `forget` is for one that is removed for good, after `close`.
  */
 import { randomInt } from 'node:crypto';
@@ -11,7 +10,6 @@ import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
 import type { History } from '../../../../core/contract/machines.js';
-import { parseMarks } from '../../../logs/growth.js';
 import { LoadHistory } from '../../../machine/history.js';
 import type {
   AttemptObservation,
@@ -27,15 +25,17 @@ import type { LinkLog } from '../process/launcher-link.js';
 import { figuresOf } from '../worker-watch.js';
 import supervisorText from '../process/supervisor.sh?raw';
 import { parseSshAddress, type SshAddress } from './address.js';
+import type { AskDesk } from './ask-desk.js';
 import { ContactState, usualLimits, type ContactLimits } from './contact-state.js';
 import { FarConnection } from './far-connection.js';
 import { FarDocker, isContainer } from './far-docker.js';
 import { FarFiles } from './far-files.js';
 import { disksOf, dockerOf, FarMachine, SampleTimes, helloOf, type FarHello } from './far-machine.js';
-import { foreignIdentity, infeasibleOn, observationOf } from './far-observation.js';
+import { folderUnusable, foreignIdentity, infeasibleOn, observationOf } from './far-observation.js';
 import { FarReads } from './far-reads.js';
 import { setupTexts } from './far-setup.js';
 import type { FarWord } from './far-words.js';
+import { LoginTries } from './login-tries.js';
 import { forgetFacts, recallFacts, rememberFacts } from './machine-memory.js';
 import { RemoteAttempts } from './remote-attempts.js';
 import type { SshClient } from './ssh-command.js';
@@ -57,6 +57,8 @@ export interface SshMachineOptions {
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
   readonly client?: SshClient | undefined;
+  /** Where what the client asks is answered; absent: nowhere. */
+  readonly desk?: AskDesk | undefined;
   readonly limits?: Partial<ContactLimits> | undefined;
   readonly connectTimeoutMs?: number | undefined;
   readonly pingEveryMs?: number | undefined;
@@ -64,8 +66,10 @@ export interface SshMachineOptions {
 }
 
 export interface SshMachine extends Backend {
-  /** Tries to connect at once. */
-  retry(): void;
+  /** Tries to connect at once, and asks what has to be asked for that. Null: it is connected; or why it is not. */
+  retry(): Promise<SshFailure | null>;
+  /** Somebody listens to questions: one that waits for an answer is tried at once. */
+  listenedTo(): void;
   /** A stream to the Docker Engine there over the same connection; throws when there is none. */
   connect(): Duplex;
   forget(): void;
@@ -98,7 +102,7 @@ class OneMachine implements SshMachine {
   private lookTimer: NodeJS.Timeout | null = null;
   private sampledAtMs: number;
   private readonly times = new SampleTimes();
-  private lastFailure: SshFailure['kind'] | null = null;
+  private readonly tries = new LoginTries();
 
   constructor(private readonly options: SshMachineOptions) {
     const { nowMs, monotonicMs, log } = options;
@@ -113,6 +117,7 @@ class OneMachine implements SshMachine {
     this.connection = new FarConnection({
       ...options,
       address: this.address,
+      mayAsk: () => this.tries.mayAsk,
       onWord: (word) => this.word(word),
       onContact: (skewMs) => this.heard(skewMs),
       onLost: (failure) => this.failed(failure),
@@ -194,11 +199,7 @@ class OneMachine implements SshMachine {
   }
 
   async logMarks(uid: string): Promise<readonly LogMark[]> {
-    if (this.docker.has(uid)) return this.docker.logMarks(uid);
-    const { data } = await this.reads.read(uid, 'marks', 0, 4 * 1024 * 1024);
-    const skewMs = this.clockSkewMs ?? 0;
-    const marks = parseMarks(Buffer.from(data).toString('latin1'));
-    return marks.map((mark) => ({ ...mark, atMs: mark.atMs - skewMs }));
+    return this.docker.has(uid) ? this.docker.logMarks(uid) : this.reads.marks(uid, this.clockSkewMs ?? 0);
   }
 
   watchLog(uid: string, on: boolean): void {
@@ -223,9 +224,16 @@ class OneMachine implements SshMachine {
     return this.load.since(sinceMs);
   }
 
-  retry(): void {
+  retry(): Promise<SshFailure | null> {
     this.contact.hurry();
+    if (this.folder !== '') return Promise.resolve(null);
+    const end = this.tries.byHand(this.connection.isBusy);
     this.connection.now();
+    return end;
+  }
+
+  listenedTo(): void {
+    if (this.tries.waitsForListener) this.connection.now();
   }
 
   connect(): Duplex {
@@ -239,10 +247,10 @@ class OneMachine implements SshMachine {
   async close(): Promise<void> {
     this.closed = true;
     this.listener = null;
+    this.tries.close(this.options.name);
     if (this.lookTimer !== null) clearInterval(this.lookTimer);
     this.attempts.close();
-    this.reads.disconnected();
-    this.files.disconnected();
+    for (const part of [this.reads, this.files]) part.disconnected();
     this.load.save();
     await Promise.all([this.docker.close(), this.connection.close()]);
   }
@@ -257,10 +265,7 @@ class OneMachine implements SshMachine {
         this.ready(word.text(0));
         return;
       case 'unusable':
-        this.refuse(
-          `Its attempts folder cannot be used: ${word.text(1)}.`,
-          'Is the disk there full, or the home folder read-only?',
-        );
+        this.refuse(folderUnusable(word.text(1)));
         return;
       case 'range':
         this.reads.word(word);
@@ -303,7 +308,7 @@ class OneMachine implements SshMachine {
     const expected = this.options.identity ?? before?.machineId ?? null;
     const foreign = foreignIdentity(name, this.address, expected, hello.facts);
     if (foreign !== null) {
-      this.refuse(foreign, 'Mend its address, or remove and add it anew.');
+      this.refuse(foreign);
       return;
     }
     this.hello = hello;
@@ -322,10 +327,9 @@ class OneMachine implements SshMachine {
     this.machine.connected();
     this.heard(this.clockSkewMs);
     const send: FarConnection['send'] = (...texts) => connection.send(...texts);
-    this.reads.connected(send);
-    this.files.connected(send);
+    for (const part of [this.reads, this.files]) part.connected(send);
     this.docker.connected();
-    this.lastFailure = null;
+    this.tries.connected();
     this.times.reset();
     this.sample();
     this.attempts.connected({
@@ -352,27 +356,22 @@ class OneMachine implements SshMachine {
   }
 
   /** It answers, and is not to be used as it is. */
-  private refuse(message: string, advice: string): void {
+  private refuse(failure: SshFailure): void {
     this.connection.drop();
-    this.failed({ kind: 'other', message, advice });
+    this.failed(failure);
   }
 
   private failed(failure: SshFailure): void {
     this.hello = null;
     this.folder = '';
-    this.attempts.disconnected();
-    this.reads.disconnected();
-    this.files.disconnected();
+    for (const part of [this.attempts, this.reads, this.files]) part.disconnected();
     if (this.closed) return;
-    this.contact.failed(failure, this.options.nowMs());
+    const { log, name, nowMs } = this.options;
+    const isNews = this.contact.failed(failure, nowMs());
     // A machine that is off is a state: it is said once.
-    if (failure.kind !== this.lastFailure)
-      this.options.log.warn('A machine is not in contact', {
-        machine: this.options.name,
-        why: failure.message,
-      });
-    this.lastFailure = failure.kind;
-    this.connection.later(this.contact.nextRetryMs(randomInt(1000) / 1000));
+    if (isNews) log.warn('A machine is not in contact', { machine: name, why: failure.message });
+    const waitMs = this.contact.nextRetryMs(randomInt(1000) / 1000);
+    this.connection.later(this.tries.failed(failure) ? 0 : waitMs);
     this.tell();
   }
 

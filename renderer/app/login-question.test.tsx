@@ -1,0 +1,77 @@
+// @vitest-environment jsdom
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { expect, it } from 'vitest';
+import type { Question } from '../../core/contract/questions.js';
+import { findViolations } from '../../test/harness/axe.js';
+import { FakeHost } from '../../test/harness/fake-host.js';
+import { askFake } from '../../test/harness/fake-machines.js';
+import { renderInWindow } from '../../test/harness/render-window.js';
+import { LoginQuestion } from './login-question.js';
+
+const passphrase: Question = {
+  id: 'q1',
+  machine: 'two',
+  address: 'ssh://ws-2',
+  kind: 'passphrase',
+  subject: '/home/ann/.ssh/id_ed25519',
+  text: "Enter passphrase for key '/home/ann/.ssh/id_ed25519':",
+  mayKeep: true,
+  wrongBefore: false,
+  expiresAtMs: 100_000,
+};
+
+async function open(question: Question): Promise<{ host: FakeHost; dialog: HTMLElement }> {
+  const host = new FakeHost();
+  host.lab.question = question;
+  renderInWindow(<LoginQuestion />, { host });
+  return { host, dialog: await screen.findByRole('dialog') };
+}
+
+const ask = (host: FakeHost, question: Question | null) => {
+  act(() => {
+    askFake(host, question);
+  });
+};
+
+it('names machine and key, hides what is typed, and keeps it only when told', async () => {
+  const { host, dialog } = await open(passphrase);
+  expect(dialog.textContent).toContain('Log in to two');
+  expect(dialog.textContent).toContain('/home/ann/.ssh/id_ed25519 is used to log in to two (ssh://ws-2)');
+  expect(within(dialog).queryByRole('alert')).toBeNull();
+  expect(await findViolations(dialog)).toEqual([]);
+  const field = within(dialog).getByLabelText<HTMLInputElement>('Passphrase');
+  expect(field.type).toBe('password');
+  expect(within(dialog).getByRole<HTMLInputElement>('checkbox').checked).toBe(false);
+  fireEvent.change(field, { target: { value: 'open sesame' } });
+  fireEvent.click(within(dialog).getByRole('button', { name: 'Log in' }));
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  expect(host.callsOf('question.answer')).toEqual([{ questionId: 'q1', answer: 'open sesame', keep: false }]);
+  ask(host, { ...passphrase, id: 'q2', wrongBefore: true });
+  const again = await screen.findByRole('dialog');
+  expect(within(again).getByRole('alert').textContent).toBe('That was not right.');
+  expect(within(again).getByLabelText<HTMLInputElement>('Passphrase').value).toBe('');
+  fireEvent.click(within(again).getByRole('checkbox'));
+  fireEvent.change(within(again).getByLabelText('Passphrase'), { target: { value: 'right' } });
+  fireEvent.click(within(again).getByRole('button', { name: 'Log in' }));
+  await waitFor(() => expect(host.callsOf('question.answer')).toHaveLength(2));
+  expect(host.callsOf('question.answer').at(-1)).toEqual({ questionId: 'q2', answer: 'right', keep: true });
+});
+
+it('Cancel answers nothing, and a question that is over goes by itself', async () => {
+  const { host, dialog } = await open({
+    ...passphrase,
+    kind: 'code',
+    mayKeep: false,
+    text: 'One-time code:',
+  });
+  expect(dialog.textContent).toContain('two (ssh://ws-2) itself asks:One-time code:');
+  expect(within(dialog).queryByRole('checkbox')).toBeNull();
+  fireEvent.click(within(dialog).getByRole('button', { name: 'Cancel' }));
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  expect(host.callsOf('question.answer')).toEqual([{ questionId: 'q1', answer: null, keep: false }]);
+  ask(host, { ...passphrase, id: 'q2' });
+  await screen.findByRole('dialog');
+  ask(host, null);
+  await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+  expect(host.callsOf('question.answer')).toHaveLength(1);
+});
