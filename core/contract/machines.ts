@@ -39,8 +39,25 @@ export const dockerStateSchema = z.strictObject({
   version: z.string().nullable(),
   /** Whether containers can be given GPUs. */
   gpus: z.boolean(),
-  /** What is wrong and what can be done; null when ready. */
+  /** What is wrong and what can be done, also of one that is ready but short of room; null when all is well. */
   message: z.string().nullable(),
+  /** What answers where; absent or null: not known, or nothing does. */
+  found: z
+    .strictObject({
+      engine: z.enum(['Docker', 'Podman']),
+      /** Its socket, or its address. */
+      at: z.string(),
+      /** What named it: DOCKER_HOST, a docker context, or that it was looked for there. */
+      from: z.string(),
+      rootless: z.boolean(),
+    })
+    .nullable()
+    .optional(),
+  /** The file system its data lies on; absent or null: not known. */
+  storage: z
+    .strictObject({ path: z.string(), totalBytes: z.number(), freeBytes: z.number() })
+    .nullable()
+    .optional(),
 });
 export type DockerState = z.infer<typeof dockerStateSchema>;
 

@@ -61,6 +61,7 @@ export const causeCodes = [
   'SUPERVISOR_LOST',
   'CONTAINER_LOST',
   'LOG_STORAGE_FULL',
+  'DOCKER_STORAGE_FULL',
   'GPU_LOST',
   'GPU_CLAIMED',
   'GPU_UNCLAIMABLE',

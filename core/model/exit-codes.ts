@@ -42,6 +42,7 @@ const codeByCause: Partial<Record<Cause['code'], number>> = {
   FOLDER_NOT_PERMITTED: 125,
   STAGING_FAILED: 125,
   START_FAILED: 125,
+  DOCKER_STORAGE_FULL: 125,
   PROGRAM_NOT_EXECUTABLE: 126,
   PROGRAM_NOT_FOUND: 127,
 };

@@ -1,6 +1,11 @@
 /** Machines as the window shows them: what the backend saw last, less what the controller has promised to attempts. */
 import type { GpuView } from '../../core/contract/gpus.js';
-import { localMachine, type MachineView } from '../../core/contract/machines.js';
+import {
+  localMachine,
+  type DiskView,
+  type DockerState,
+  type MachineView,
+} from '../../core/contract/machines.js';
 import type { ModelView } from '../../core/model/draft.js';
 import type { WorkerObservation } from '../backends/backend.js';
 import { attributesOf, withAdded } from './machine-offers.js';
@@ -57,7 +62,7 @@ export function machineViews(
         0,
         worker.memoryBytes - (own?.memory ?? 0) - (worker.others?.memoryBytes ?? 0),
       ),
-      disks: [...worker.disks],
+      disks: withDataOf(worker.docker, worker.disks),
       gpus: worker.gpus.map((gpu) => withHolders(gpu, own?.devices.get(gpu.uuid) ?? [])),
       gpuNote: worker.gpuNote,
       attributes: { ...attributesOf(worker, row) },
@@ -65,6 +70,19 @@ export function machineViews(
       sampledAtMs: worker.sampledAtMs,
     };
   });
+}
+
+/** Where Docker keeps its data is one of the machine's disks, unless it lies on one of the others. */
+function withDataOf(docker: DockerState | undefined, disks: readonly DiskView[]): DiskView[] {
+  const { storage = null } = docker ?? {};
+  if (storage === null) return [...disks];
+  const { path, totalBytes, freeBytes } = storage;
+  // The two were not looked at in the same moment.
+  const margin = totalBytes / 50;
+  const same = (disk: DiskView): boolean =>
+    disk.totalBytes === totalBytes && Math.abs(disk.freeBytes - freeBytes) <= margin;
+  const own = { mountPoint: path, purpose: 'images and containers of Docker', totalBytes, freeBytes };
+  return disks.some(same) ? [...disks] : [...disks, own];
 }
 
 /** Who is given a card is known here at once; the machine sees it later. */

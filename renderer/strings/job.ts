@@ -223,6 +223,8 @@ export const endings = {
   deadline: 'Give it longer to start, or ask for less.',
   runAgain: 'Nothing points at the command itself. Run it again.',
   diskFull: 'Free space on the disk that holds the logs, then run it again.',
+  dockerFull:
+    'Free space where Docker keeps its data on that machine (the Images page removes images), then run it again.',
   killed:
     'Something outside killed it. If nobody did, the machine most likely ran out of memory: ask for more, or use less.',
   crashed: 'It crashed in compiled code. The last lines of the log may name the library.',

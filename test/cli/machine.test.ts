@@ -308,3 +308,38 @@ it('machine wake sends the packet', async () => {
   expect([code, out]).toEqual([0, 'The packet for two was sent; machine list shows when it is there.\n']);
   expect(params('machine.wake')).toEqual([{ machineId: 'two' }]);
 });
+
+describe('docker check', () => {
+  const ready = {
+    state: 'READY',
+    version: '28.1',
+    gpus: false,
+    message: null,
+    found: {
+      engine: 'Docker',
+      at: '/run/user/7/docker.sock',
+      from: 'looked for in XDG_RUNTIME_DIR',
+      rootless: true,
+    },
+    storage: { path: '/home/ann/docker', totalBytes: 100 * 1024 ** 3, freeBytes: 40 * 1024 ** 3 },
+  } as const;
+  const checked = (...machines: MachineView[]) =>
+    run(['docker', 'check'], { 'machine.list': () => ({ machines }) });
+
+  it('says what was found where, and its room', async () => {
+    expect(await checked({ ...one, docker: ready })).toMatchObject({
+      code: 0,
+      out: 'one: rootless Docker 28.1 is ready at /run/user/7/docker.sock (looked for in XDG_RUNTIME_DIR); no NVIDIA runtime, so containers can be given no GPUs. /home/ann/docker, where Docker keeps its data, has 40 GiB of 100 GiB free.\n',
+    });
+  });
+
+  it('says what is wrong, also of one that is ready', async () => {
+    const docker = { ...ready, message: '/home/ann/docker is full.' };
+    const absent = { ...one.docker, state: 'ABSENT', message: 'There is none.' } as const;
+    const { code, out } = await checked({ ...one, docker }, { ...two, docker: absent });
+    expect([code, out.split('\n')]).toEqual([
+      0,
+      [expect.stringMatching(/no GPUs\. \/home\/ann\/docker is full\.$/), 'two: There is none.', ''],
+    ]);
+  });
+});

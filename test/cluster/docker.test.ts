@@ -52,6 +52,10 @@ describeEngine('containers on a workstation by SSH', () => {
 
   test('run, with their files, streams and exit code', async () => {
     const probe = await opened();
+    // By that machine's own word, over the connection.
+    const { storage } = probe.backend.observe()[0]?.docker ?? {};
+    expect(storage?.path).toBe(path.join(engine.folder, 'data'));
+    expect(storage?.totalBytes).toBeGreaterThan(0);
     const contentBase64 = Buffer.from('payload\n').toString('base64');
     const launch = inContainer('cat "$IRIS_WORKDIR/in.txt"; echo err >&2; exit 5', {
       files: [{ path: 'in.txt', contentBase64 }],

@@ -39,9 +39,9 @@ const rules: readonly (readonly [RegExp, DaemonErrorKind, string | null])[] = [
     toolkit,
   ],
   [
-    /docker-init|exec: "docker-init"/i,
+    /docker-init|exec: "docker-init"|container-init binary not found/i,
     'INIT_MISSING',
-    'Install the package tini (docker-init) on this machine.',
+    'Install the package tini (docker-init; for Podman: catatonit) on this machine.',
   ],
   [
     /unknown(?: or invalid)? runtime (?:specified|name)/i,

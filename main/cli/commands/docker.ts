@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { RefusalError, refusal } from '../../../core/contract/errors.js';
 import type { ImagePull, ImageView, MachineView } from '../../../core/contract/machines.js';
+import { roomSentence } from '../../../core/formats/docker/data-room.js';
 import { formatSize } from '../../../core/formats/sizes.js';
 import type { Context } from '../context.js';
 import { exitCodes } from '../exit-codes.js';
@@ -70,12 +71,18 @@ function checkText({
   version,
   gpus,
   message,
+  storage,
+  found,
 }: { machine: string } & MachineView['docker']): string {
   if (state !== 'READY') return `${machine}: ${message ?? 'Docker was not looked at yet.'}\n`;
   const cards = gpus
     ? 'containers can be given GPUs'
     : 'no NVIDIA runtime, so containers can be given no GPUs';
-  return `${machine}: Docker ${version ?? ''} is ready; ${cards}.\n`;
+  const room = storage === null || storage === undefined ? '' : ` ${roomSentence(storage)}`;
+  // What stands against it names the room itself.
+  const where = found === null || found === undefined ? '' : ` at ${found.at} (${found.from})`;
+  const what = `${found?.rootless === true ? 'rootless ' : ''}${found?.engine ?? 'Docker'} ${version ?? ''}`;
+  return `${machine}: ${what} is ready${where}; ${cards}.${message === null ? room : ` ${message}`}\n`;
 }
 
 async function listCommand(context: Context): Promise<number> {

@@ -85,6 +85,8 @@ export function adviceFor(cause: Cause | null, attempt: AttemptView | null): Adv
       return { text: words.runAgain, action: 'run-again' };
     case 'LOG_STORAGE_FULL':
       return { text: words.diskFull, action: 'run-again' };
+    case 'DOCKER_STORAGE_FULL':
+      return { text: words.dockerFull, action: 'run-again' };
     case 'STOPPED_BY_USER':
     case 'PARENT_ENDED':
     case 'JOB_ENDED':

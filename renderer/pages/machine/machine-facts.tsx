@@ -61,7 +61,12 @@ export function MachineFacts({ machine }: { readonly machine: MachineView }) {
 function Docker({ docker }: { readonly docker: DockerState }) {
   switch (docker.state) {
     case 'READY':
-      return <>{words.dockerReady(docker.version ?? machines.dockerReady(null), docker.gpus)}</>;
+      return (
+        <>
+          {words.dockerReady(docker.version ?? machines.dockerReady(null), docker.gpus)}
+          {docker.message === null ? null : <> {docker.message}</>}
+        </>
+      );
     case 'ABSENT':
       return <>{docker.message ?? words.dockerNone}</>;
     case 'FAILED':

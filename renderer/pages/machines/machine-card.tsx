@@ -110,7 +110,9 @@ function Notes({
       {low.map((disk) => (
         <Note key={disk.mountPoint}>{words.diskLow(disk.mountPoint, formatSize(disk.freeBytes))}</Note>
       ))}
-      {docker.state === 'FAILED' && docker.message !== null ? <Note>{docker.message}</Note> : null}
+      {docker.message !== null && (docker.state === 'FAILED' || docker.state === 'READY') ? (
+        <Note>{docker.message}</Note>
+      ) : null}
       {refused === undefined ? null : (
         <p className={styles['refused']} role="alert">
           {refused}

@@ -3,6 +3,7 @@
  * the attempt's folder and the Engine say, so a lost connection, a restarted Engine or a new host only begins it anew.
  */
 import type { Cause } from '../../../../core/contract/views.js';
+import type { DataRoom } from '../../../../core/formats/docker/data-room.js';
 import { readContainer, type ContainerView } from '../../../../core/formats/docker/inspect.js';
 import type { AttemptLaunch, DesiredAttempt } from '../../backend.js';
 import { observationOf, stopOrder, type AttemptEntry } from '../process/attempt-entry.js';
@@ -10,7 +11,7 @@ import { stopCause } from '../process/outcome.js';
 import { readNote, writeNote, type AttemptEnd, type AttemptNote } from './attempt-note.js';
 import { Again, Over, pauseOf, waits } from './attempt-turns.js';
 import { buildContainer } from './container-build.js';
-import { endOfRun, endOfSetUp, lookAtDevices, refusedEnd } from './container-end.js';
+import { endOfRun, endOfSetUp, lookAtDevices, refusedEnd, withMemory } from './container-end.js';
 import type { ContainerContext } from './container-context.js';
 import type { Watched } from './container-hub.js';
 import { containerName, managedLabel } from './container-plan.js';
@@ -18,6 +19,8 @@ import { endContainer, type EndOrder } from './container-stop.js';
 import { EngineRefusal, EngineUnreachable } from './engine.js';
 import { PullFailed } from './images.js';
 import { LogCopy } from './log-copy.js';
+import { logCutCode } from '../../../../core/formats/log-cut.js';
+import { logMayBeCut } from '../process/log-storage.js';
 
 type Part = 'run' | 'set-up';
 
@@ -29,6 +32,8 @@ export class ContainerAttempt {
   private stopping = false;
   private refusals = 0;
   private deviceEnd: EndOrder | null = null;
+  /** The Engine's data had no room while it ran. */
+  private full: DataRoom | null = null;
   private wake: () => void = () => undefined;
   /** Resolves when a stop is asked for. */
   private readonly stopAsked = new Promise<void>((resolve) => {
@@ -114,9 +119,10 @@ export class ContainerAttempt {
         await pauseOf(waits.refusalPauseMs);
         return null;
       }
-      if (error.reason.kind === 'NO_SPACE') await pauseOf(waits.noSpacePauseMs);
+      const end = refusedEnd(error, this.entry.launch?.spec ?? null, nowMs(), await engine.room.look());
+      if (end.cause?.code === 'DOCKER_STORAGE_FULL') await pauseOf(waits.noSpacePauseMs);
       if (this.mayHaveRun()) await this.removeAll();
-      return refusedEnd(error, this.entry.launch?.spec ?? null, nowMs());
+      return end;
     }
     if (!(error instanceof EngineUnreachable)) {
       const message = `The container could not be run: ${error instanceof Error ? error.message : String(error)}.`;
@@ -193,8 +199,19 @@ export class ContainerAttempt {
     return built.id;
   }
 
-  /** Without a view it was made and has to be started; returns for a set-up that went well, throws what the attempt came to. */
   private async watch(id: string, part: Part, view: ContainerView | null): Promise<void> {
+    const { entry, context } = this;
+    const unwatch = context.engine.room.watch((room) => {
+      this.full ??= room;
+      // The Engine drops what it cannot write of its log, and tells nobody.
+      if (this.copy !== null && !entry.warnings.has(logCutCode))
+        context.reporter.warn(entry, logMayBeCut(entry.folder, 'while the task ran', room.path));
+    });
+    await this.watchToEnd(id, part, view).finally(unwatch);
+  }
+
+  /** Without a view it was made and has to be started; returns for a set-up that went well, throws what the attempt came to. */
+  private async watchToEnd(id: string, part: Part, view: ContainerView | null): Promise<void> {
     const { entry, context } = this;
     // Before its start, so that no end is missed.
     const { seen, over } = context.hub.ended(id);
@@ -211,14 +228,15 @@ export class ContainerAttempt {
       this.running = null;
       context.usage.end(entry.uid);
     }
+    await context.engine.room.look();
     const last = await this.ended(id, part, seen);
     if (part === 'set-up') {
-      const end = endOfSetUp(entry, last, seen, context.nowMs());
+      const end = endOfSetUp(entry, last, seen, context.nowMs(), this.full);
       if (end !== null) throw new Over(end);
       return;
     }
     await lookAtDevices(context, entry);
-    throw new Over(endOfRun(entry, last, seen, context.nowMs()));
+    throw new Over(endOfRun(entry, last, seen, context.nowMs(), this.full));
   }
 
   private async start(id: string, part: Part): Promise<void> {
@@ -256,7 +274,7 @@ export class ContainerAttempt {
         await this.copy.finish();
         this.copy.close();
         this.copy = null;
-        return await this.withMemory(view, part, seen);
+        return await withMemory(entry, view, seen, () => this.inspect(part));
       } catch (error) {
         if (error instanceof EngineRefusal && (await this.isGoing(part)))
           throw new Over(this.removedByHand());
@@ -273,21 +291,6 @@ export class ContainerAttempt {
   private async isGoing(part: Part): Promise<boolean> {
     const view = await this.inspect(part);
     return view === null || view.status === 'removing' || view.status === 'dead';
-  }
-
-  /** Killed by the kernel for want of memory, or by somebody: the Engine may learn it a moment later. */
-  private async withMemory(view: ContainerView, part: Part, seen: Watched): Promise<ContainerView> {
-    let last = view;
-    const unclear = (): boolean =>
-      last.exitCode === 137 && !last.outOfMemory && !seen.outOfMemory && last.memoryLimitBytes !== null;
-    if (this.entry.stop !== null) return last;
-    // So may the word of who ended it.
-    if ((last.exitCode ?? 0) > 128 && seen.signals.length === 0) await pauseOf(waits.latePauseMs);
-    for (let looks = 0; looks < waits.outOfMemoryLooks && unclear(); looks += 1) {
-      await pauseOf(100);
-      last = (await this.inspect(part)) ?? last;
-    }
-    return last;
   }
 
   private openCopy(id: string, part: Part, view: ContainerView | null): LogCopy {
@@ -356,7 +359,7 @@ export class ContainerAttempt {
   }
 
   private startFailed(said: string): AttemptEnd {
-    return refusedEnd(said, this.entry.launch?.spec ?? null, this.context.nowMs());
+    return refusedEnd(said, this.entry.launch?.spec ?? null, this.context.nowMs(), this.full);
   }
 
   private removedByHand(): AttemptEnd {

@@ -59,8 +59,18 @@ export async function buildContainer(
     (await fetch()) === 'stopped'
   )
     return null;
+  const make = (init: boolean) =>
+    context.slots.with(() =>
+      engine.ask((docker) => docker.createContainer(containerPlan({ ...input, init }, part))),
+    );
+  // Docker says only at the start that it has no init program, Podman does so here.
   const create = () =>
-    context.slots.with(() => engine.ask((docker) => docker.createContainer(containerPlan(input, part))));
+    make(input.init).catch((error: unknown) => {
+      const without = error instanceof EngineRefusal && error.reason.kind === 'INIT_MISSING';
+      if (!without || !input.init) throw error;
+      context.withoutInit();
+      return make(false);
+    });
   try {
     return { id: (await create()).id };
   } catch (error) {

@@ -8,11 +8,18 @@ import {
   readDaemonError,
   type DaemonErrorKind,
 } from '../../../../core/formats/docker/daemon-errors.js';
+import {
+  isFull,
+  roomAdvice,
+  roomSentence,
+  type DataRoom,
+} from '../../../../core/formats/docker/data-room.js';
 import type { ContainerView } from '../../../../core/formats/docker/inspect.js';
 import { LogLineReader } from '../../../../core/formats/docker/log-lines.js';
 import type { AttemptEntry } from '../process/attempt-entry.js';
 import { outcomeOf, signalOf } from '../process/outcome.js';
 import type { AttemptEnd } from './attempt-note.js';
+import { pauseOf, waits } from './attempt-turns.js';
 import type { ContainerContext } from './container-context.js';
 import type { Watched } from './container-hub.js';
 import type { EngineRefusal } from './engine.js';
@@ -24,9 +31,16 @@ const recentMs = 60_000;
 /** The Engine was lost this much later than it killed what it ran. */
 const shutdownMs = 15_000;
 
-export function endOfRun(entry: AttemptEntry, view: ContainerView, seen: Watched, nowMs: number): AttemptEnd {
+/** `full`: the Engine had no room for its data while it ran. */
+export function endOfRun(
+  entry: AttemptEntry,
+  view: ContainerView,
+  seen: Watched,
+  nowMs: number,
+  full: DataRoom | null,
+): AttemptEnd {
   if (view.startError !== null && view.startedAtMs === null)
-    return refusedEnd(view.startError, entry.launch?.spec ?? null, nowMs);
+    return refusedEnd(view.startError, entry.launch?.spec ?? null, nowMs, full);
   const times = timesOf(entry, view, nowMs);
   const endedByUs = entry.stop !== null || entry.deviceFault?.ended === true;
   const lost = endedByUs ? null : lossOf(view, seen, times.finishedAtMs);
@@ -58,7 +72,10 @@ export function endOfRun(entry: AttemptEntry, view: ContainerView, seen: Watched
     program: spec?.command[0] ?? 'The command',
     otherwise: { code: 'CONTAINER_LOST', message: 'The Engine does not know how its container ended.' },
   });
-  return { ...times, ...outcome };
+  const byItself = outcome.cause?.code === 'EXIT_CODE' || outcome.cause?.code === 'EXIT_OR_SIGNAL';
+  if (full === null || !byItself) return { ...times, ...outcome };
+  const message = `${spec?.command[0] ?? 'The command'} ended with exit code ${view.exitCode ?? '?'}, and while it ran there was no room for what it writes: ${roomSentence(full)} ${roomAdvice}`;
+  return { ...times, ...outcome, cause: { code: 'DOCKER_STORAGE_FULL', message } };
 }
 
 /** A card of one that failed may have been lost under it: that is no failure of its own. */
@@ -88,16 +105,20 @@ function unfoundProgram(entry: AttemptEntry, code: number | null): Cause | null 
       };
 }
 
+/** Of set-up scripts these say more than that they failed. */
+const keptCauses: ReadonlySet<Cause['code']> = new Set(['MEMORY_LIMIT', 'TIME_LIMIT', 'DOCKER_STORAGE_FULL']);
+
 /** Null: it went well. */
 export function endOfSetUp(
   entry: AttemptEntry,
   view: ContainerView,
   seen: Watched,
   nowMs: number,
+  full: DataRoom | null,
 ): AttemptEnd | null {
   if (view.exitCode === 0 && entry.stop === null) return null;
-  const end = endOfRun(entry, view, seen, nowMs);
-  if (end.state !== 'FAILED' || end.cause?.code === 'MEMORY_LIMIT' || end.cause?.code === 'TIME_LIMIT') {
+  const end = endOfRun(entry, view, seen, nowMs, full);
+  if (end.state !== 'FAILED' || keptCauses.has(end.cause?.code ?? 'UNKNOWN')) {
     return end.state === 'SUCCEEDED'
       ? {
           ...end,
@@ -114,6 +135,26 @@ export function endOfSetUp(
     message: `A set-up script ended with exit code ${view.exitCode ?? '?'}, so the command was not run.${words}`,
   };
   return { ...end, cause };
+}
+
+/** Killed by the kernel for want of memory, or by somebody: the Engine may learn it a moment later. */
+export async function withMemory(
+  entry: AttemptEntry,
+  view: ContainerView,
+  seen: Watched,
+  look: () => Promise<ContainerView | null>,
+): Promise<ContainerView> {
+  let last = view;
+  const unclear = (): boolean =>
+    last.exitCode === 137 && !last.outOfMemory && !seen.outOfMemory && last.memoryLimitBytes !== null;
+  if (entry.stop !== null) return last;
+  // So may the word of who ended it.
+  if ((last.exitCode ?? 0) > 128 && seen.signals.length === 0) await pauseOf(waits.latePauseMs);
+  for (let looks = 0; looks < waits.outOfMemoryLooks && unclear(); looks += 1) {
+    await pauseOf(100);
+    last = (await look()) ?? last;
+  }
+  return last;
 }
 
 /** Ended by somebody who is not us, or with the Engine. */
@@ -167,21 +208,31 @@ const startCauses: Partial<
   NO_SUCH_IMAGE: { code: 'IMAGE_UNAVAILABLE', exitCode: null },
 };
 
-/** The Engine refused to make or start it. What is wrong with the machine is no fault of the job. */
-export function refusedEnd(refused: EngineRefusal | string, spec: JobSpec | null, nowMs: number): AttemptEnd {
+/**
+ * The Engine refused to make or start it. What is wrong with the machine is no fault of the job. `room`: what it has for its data; when
+ * that is full, words of the Engine that say nothing else are about it.
+ */
+export function refusedEnd(
+  refused: EngineRefusal | string,
+  spec: JobSpec | null,
+  nowMs: number,
+  room: DataRoom | null,
+): AttemptEnd {
   const reason = typeof refused === 'string' ? readDaemonError(refused) : refused.reason;
   const known = startCauses[reason.kind];
   const lost = reason.kind === 'NO_SUCH_CONTAINER';
+  const isUnclear = reason.kind === 'OTHER' || reason.kind === 'INIT_MISSING';
+  const noRoom = reason.kind === 'NO_SPACE' || (isUnclear && room !== null && isFull(room));
   const infrastructure =
-    reason.kind === 'NO_SPACE' ||
-    lost ||
-    (typeof refused !== 'string' && refused.status >= 500 && reason.kind === 'OTHER');
+    noRoom || lost || (typeof refused !== 'string' && refused.status >= 500 && reason.kind === 'OTHER');
   const program = spec?.command[0] ?? 'the command';
   const what =
     known?.code.startsWith('PROGRAM') === true
       ? `${program} in the image ${spec?.image ?? ''}`
       : `The container of ${program}`;
-  const code = known?.code ?? (lost ? 'CONTAINER_LOST' : 'START_FAILED');
+  const code = known?.code ?? (lost ? 'CONTAINER_LOST' : noRoom ? 'DOCKER_STORAGE_FULL' : 'START_FAILED');
+  const where = noRoom && room !== null ? ` ${roomSentence(room)}` : '';
+  const advice = noRoom && reason.kind !== 'NO_SPACE' ? ` ${roomAdvice}` : '';
   return {
     state: infrastructure ? 'WORKER_FAILED' : 'FAILED',
     finishedAtMs: nowMs,
@@ -189,7 +240,7 @@ export function refusedEnd(refused: EngineRefusal | string, spec: JobSpec | null
     durationMs: null,
     exitCode: known?.exitCode ?? null,
     signal: null,
-    cause: { code, message: `${what} could not be started: ${daemonSentence(reason)}` },
+    cause: { code, message: `${what} could not be started: ${daemonSentence(reason)}${where}${advice}` },
   };
 }
 

@@ -76,7 +76,12 @@ export class DockerRuntime {
     const { log, nowMs, monotonicMs, attemptsFolder, workerId, environment, home } = options;
     const owner = ownerOf(attemptsFolder);
     this.reporter = new Reporter(options);
-    this.engine = new Engine({ find: options.find, onState: options.onState });
+    this.engine = new Engine({
+      find: options.find,
+      onState: options.onState,
+      readRoom: options.files?.room,
+      roomEveryMs: options.files?.roomEveryMs,
+    });
     this.hub = new ContainerHub({
       engine: this.engine,
       owner,

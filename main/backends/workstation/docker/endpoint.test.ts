@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -54,13 +54,21 @@ describe('where the Engine is', () => {
     expect(find({})).toMatchObject({ ok: true, endpoint: { path: '/lab.sock' } });
   });
 
-  it('is the rootless socket when there is one', () => {
+  // A machine may have the usual socket too, which is then the first.
+  it.skipIf(existsSync('/var/run/docker.sock'))('is the rootless socket when there is one', () => {
     const file = put('run/docker.sock', '');
+    expect(find({ XDG_RUNTIME_DIR: path.join(home, 'run') })).toEqual({
+      ok: true,
+      endpoint: { kind: 'socket', path: file },
+      from: 'looked for in XDG_RUNTIME_DIR',
+    });
+  });
+
+  it.skipIf(existsSync('/var/run/docker.sock'))('is not Podman unless DOCKER_HOST names it', () => {
+    const file = put('run/podman/podman.sock', '');
     const found = find({ XDG_RUNTIME_DIR: path.join(home, 'run') });
-    // A machine may have the usual socket too, which is then the first.
-    expect(found.ok && found.endpoint.kind === 'socket' && ['/var/run/docker.sock', file]).toContain(
-      found.ok && found.endpoint.kind === 'socket' ? found.endpoint.path : '',
-    );
+    expect(found).toMatchObject({ ok: false, absent: true });
+    expect(found.ok ? '' : found.message).toContain(`set DOCKER_HOST=unix://${file}.`);
   });
 });
 

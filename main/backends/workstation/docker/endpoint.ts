@@ -1,5 +1,5 @@
 /** Where the Docker Engine is: what DOCKER_HOST says, else the user's docker context, else the sockets that are usual. */
-import { existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -29,6 +29,7 @@ export interface EndpointSources {
 }
 
 const defaultSocket = '/var/run/docker.sock';
+const rootPodman = '/run/podman/podman.sock';
 
 export function findEndpoint({ environment, home, uid }: EndpointSources): FoundEndpoint {
   const configFolder = environment['DOCKER_CONFIG'] ?? path.join(home, '.docker');
@@ -42,14 +43,38 @@ export function findEndpoint({ environment, home, uid }: EndpointSources): Found
   if (context !== null && context !== '' && context !== 'default') return readContext(configFolder, context);
   const runtimeFolder = environment['XDG_RUNTIME_DIR'] ?? `/run/user/${uid}`;
   const rootless = path.join(runtimeFolder, 'docker.sock');
-  for (const file of [defaultSocket, rootless, path.join(home, '.docker', 'run', 'docker.sock')]) {
-    if (existsSync(file)) return { ok: true, endpoint: { kind: 'socket', path: file }, from: file };
+  const places = [
+    [defaultSocket, 'looked for there'],
+    [rootless, 'looked for in XDG_RUNTIME_DIR'],
+    [path.join(home, '.docker', 'run', 'docker.sock'), 'looked for in the home folder'],
+  ] as const;
+  for (const [file, from] of places) {
+    if (existsSync(file) && mayUse(file)) return { ok: true, endpoint: { kind: 'socket', path: file }, from };
+  }
+  // One is there that may not be used: it says so when it is asked.
+  const [first] = places.filter(([file]) => existsSync(file));
+  if (first !== undefined) return { ok: true, endpoint: { kind: 'socket', path: first[0] }, from: first[1] };
+  // It answers as Docker does, but is taken only from who asks for it.
+  const podman = [path.join(runtimeFolder, 'podman', 'podman.sock'), rootPodman].find(mayUse);
+  if (podman !== undefined) {
+    const message = `No Docker Engine was found, but the socket of Podman is at ${podman}: to use it, set DOCKER_HOST=unix://${podman}.`;
+    return { ok: false, absent: true, message };
   }
   return {
     ok: false,
     absent: true,
     message: `No Docker Engine was found: neither ${defaultSocket} nor ${rootless} is there. Install Docker, or set DOCKER_HOST to where it is.`,
   };
+}
+
+/** A user's own Engine counts before the machine's that is not for that user. */
+function mayUse(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function readHost(text: string, certificates: string | null, from: string): FoundEndpoint {

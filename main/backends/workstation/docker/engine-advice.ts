@@ -44,7 +44,7 @@ export function whatToDo(error: unknown, endpoint: Endpoint): string {
   return `The Docker Engine at ${where} cannot be used: ${said.trim()}.`;
 }
 
-function addressOf(endpoint: Endpoint): string {
+export function addressOf(endpoint: Endpoint): string {
   switch (endpoint.kind) {
     case 'socket':
       return endpoint.path;

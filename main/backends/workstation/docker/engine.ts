@@ -8,13 +8,18 @@ import {
   readDaemonError,
   type DaemonError,
 } from '../../../../core/formats/docker/daemon-errors.js';
+import { dataFolders, roomWarning } from '../../../../core/formats/docker/data-room.js';
 import type { Endpoint, FoundEndpoint } from './endpoint.js';
-import { whatToDo } from './engine-advice.js';
+import { addressOf, whatToDo } from './engine-advice.js';
 import { connectTo, type EngineClient } from './engine-client.js';
+import { EngineRoom, localRoom, type ReadRoom } from './engine-room.js';
 
 export interface EngineOptions {
   readonly find: () => FoundEndpoint;
   readonly onState: (state: DockerState) => void;
+  /** Of the machine the Engine is on; this one unless told. */
+  readonly readRoom?: ReadRoom | undefined;
+  readonly roomEveryMs?: number | undefined;
   /** An answer that takes longer counts as none. */
   readonly callMs?: number | undefined;
   readonly probeMs?: number | undefined;
@@ -38,21 +43,33 @@ export interface EngineFacts {
   readonly runtimes: readonly string[];
   readonly rootless: boolean;
   readonly socketPath: string | null;
+  /** Its machine's name, and where it keeps its data there. */
+  readonly machine: string;
+  readonly folders: readonly string[];
 }
 
 const infoSchema = z.looseObject({
   ServerVersion: z.string().catch(''),
   Runtimes: z.record(z.string(), z.unknown()).nullish(),
   SecurityOptions: z.array(z.string()).nullish(),
+  Name: z.string().catch(''),
+  /** Podman's alone, which answers as Docker does. */
+  BuildahVersion: z.unknown().optional(),
+  DockerRootDir: z.string().nullish(),
+  DriverStatus: z.array(z.array(z.string())).nullish().catch(null),
 });
 
 const usualCallMs = 120_000;
 const usualProbeMs = 30_000;
 const probeCallMs = 5000;
+const usualRoomMs = 500;
+const untested =
+  'It is Podman that answers there, as Docker would; jobs in its containers are not tested. Where they fail, use Docker.';
 /** While it does not answer it is looked at so often. */
 const lostProbeMs = 500;
 
 export class Engine {
+  readonly room: EngineRoom;
   private connected: EngineClient | null = null;
   private facts: EngineFacts | null = null;
   private current: DockerState = { state: 'UNKNOWN', version: null, gpus: false, message: null };
@@ -61,7 +78,18 @@ export class Engine {
   private closed = false;
   private waiters: (() => void)[] = [];
 
-  constructor(private readonly options: EngineOptions) {}
+  constructor(private readonly options: EngineOptions) {
+    this.room = new EngineRoom({
+      read: options.readRoom ?? localRoom,
+      where: () => this.facts,
+      everyMs: options.roomEveryMs ?? usualRoomMs,
+      // Its state says so at once, not with the next look of its own.
+      onFull: () => {
+        const { state, message } = this.current;
+        if (state === 'READY' && message === null) void this.probe();
+      },
+    });
+  }
 
   state(): DockerState {
     return this.current;
@@ -128,6 +156,7 @@ export class Engine {
     this.closed = true;
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
+    this.room.close();
     this.connected?.close();
     for (const waiter of this.waiters.splice(0)) waiter();
   }
@@ -155,12 +184,23 @@ export class Engine {
         runtimes,
         rootless: (info.SecurityOptions ?? []).some((option) => option.includes('name=rootless')),
         socketPath: found.endpoint.kind === 'socket' ? found.endpoint.path : null,
+        machine: info.Name,
+        folders: dataFolders({ root: info.DockerRootDir ?? null, driverStatus: info.DriverStatus ?? [] }),
       };
+      const storage = await this.room.look();
+      const isPodman = info.BuildahVersion !== undefined;
       return {
         state: 'READY',
         version: info.ServerVersion,
         gpus: givesGpus(runtimes, found.endpoint),
-        message: null,
+        message: isPodman ? untested : storage === null ? null : roomWarning(storage),
+        storage,
+        found: {
+          engine: isPodman ? 'Podman' : 'Docker',
+          at: addressOf(found.endpoint),
+          from: found.from,
+          rootless: this.facts.rootless,
+        },
       };
     } catch (error) {
       // The next look begins anew: the address may have changed with a context or the environment's files.

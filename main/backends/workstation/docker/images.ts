@@ -3,6 +3,12 @@ import type { ImagePull, ImageView } from '../../../../core/contract/machines.js
 import { RefusalError, refusal } from '../../../../core/contract/errors.js';
 import type { Cause } from '../../../../core/contract/views.js';
 import { daemonSentence, readDaemonError } from '../../../../core/formats/docker/daemon-errors.js';
+import {
+  isFull,
+  roomAdvice,
+  roomSentence,
+  type DataRoom,
+} from '../../../../core/formats/docker/data-room.js';
 import { PullProgress } from '../../../../core/formats/docker/pull-progress.js';
 import type { ImageControl } from '../../backend.js';
 import { managedLabel } from './container-plan.js';
@@ -100,6 +106,12 @@ export class Images implements ImageControl {
       startedAtMs: this.options.nowMs(),
     };
     const progress = new PullProgress();
+    // What did not fit is removed again before its failure is told.
+    const seen: { full: DataRoom | null } = { full: null };
+    const { room } = this.options.engine;
+    const unwatch = room.watch((full) => {
+      seen.full = full;
+    });
     const pull: Pull = {
       view,
       abort,
@@ -110,14 +122,19 @@ export class Images implements ImageControl {
         pull.view = { ...pull.view, ...seen };
         return progress.state().error;
       }).then(
-        () => this.ended(pull, 'DONE', null),
-        (error: unknown) => {
+        () => {
+          unwatch();
+          this.ended(pull, 'DONE', null);
+        },
+        async (error: unknown) => {
           const cancelled = abort.signal.aborted;
+          const last = await room.look();
+          unwatch();
           const cause: Cause = cancelled
             ? { code: 'IMAGE_UNAVAILABLE', message: `Fetching ${image} was cancelled.` }
-            : failure(image, error);
+            : failure(image, error, seen.full ?? last);
           this.ended(pull, cancelled ? 'CANCELLED' : 'FAILED', cause.message);
-          throw new PullFailed(cause, kindOf(error) === 'NO_SPACE');
+          throw new PullFailed(cause, cause.code === 'DOCKER_STORAGE_FULL');
         },
       ),
     };
@@ -211,7 +228,8 @@ class LoginRefused extends Error {
   }
 }
 
-function failure(image: string, error: unknown): Cause {
+/** `room`: what the Engine had for its data, as it was when it was full if it was. */
+function failure(image: string, error: unknown, room: DataRoom | null): Cause {
   const said =
     error instanceof EngineRefusal
       ? daemonSentence(error.reason)
@@ -234,8 +252,17 @@ function failure(image: string, error: unknown): Cause {
       const message = `The registry ${registry} does not answer, so ${image} was not fetched: ${said}`;
       return { code: 'REGISTRY_UNREACHABLE', message };
     }
-    default:
-      return { code: 'IMAGE_UNAVAILABLE', message: `The image ${image} could not be fetched: ${said}` };
+    case 'NO_SPACE': {
+      const where = room === null ? '' : ` ${roomSentence(room)}`;
+      const message = `There was no room for the image ${image}: ${said}${where}`;
+      return { code: 'DOCKER_STORAGE_FULL', message };
+    }
+    default: {
+      if (room === null || !isFull(room))
+        return { code: 'IMAGE_UNAVAILABLE', message: `The image ${image} could not be fetched: ${said}` };
+      const message = `There was no room for the image ${image}: ${said} ${roomSentence(room)} ${roomAdvice}`;
+      return { code: 'DOCKER_STORAGE_FULL', message };
+    }
   }
 }
 

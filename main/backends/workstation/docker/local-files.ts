@@ -5,6 +5,7 @@ import type { JobSpec } from '../../../../core/contract/job-request.js';
 import type { Cause } from '../../../../core/contract/views.js';
 import type { AttemptLaunch } from '../../backend.js';
 import { workFolder } from '../process/attempt-start.js';
+import { localRoom, type ReadRoom } from './engine-room.js';
 import { stageFiles } from '../process/staging.js';
 
 type Prepared = { readonly scratch: string } | { readonly cause: Cause; readonly blameless?: true };
@@ -19,9 +20,14 @@ export interface HostFiles {
   prepare(folder: string, files: JobSpec['files'], launch: AttemptLaunch): Promise<Prepared>;
   /** Who may use the Engine's socket; null: it is not a file there. */
   socketGroup(path: string): number | null;
+  /** Of the file system an Engine keeps its data on. */
+  readonly room: ReadRoom;
+  /** While something is at work there, so often. */
+  readonly roomEveryMs?: number | undefined;
 }
 
 export const localFiles: HostFiles = {
+  room: localRoom,
   async realPath(path) {
     try {
       return await realpath(path);

@@ -21,10 +21,14 @@ export function fullDisk(folder: string): string | null {
   }
 }
 
-/** To be called when the disk is full. */
-export function logMayBeCut(folder: string, when: 'while the task ran' | 'when the task ended'): Cause {
+/** To be called when the disk is full. `disk`: what lies on it, when that is not the attempt's own folder. */
+export function logMayBeCut(
+  folder: string,
+  when: 'while the task ran' | 'when the task ended',
+  disk = folder,
+): Cause {
   const size = (stream: string) => sizeOf(path.join(folder, stream));
-  return { code: logCutCode, message: logCutMessage(folder, when, { out: size('out'), err: size('err') }) };
+  return { code: logCutCode, message: logCutMessage(disk, when, { out: size('out'), err: size('err') }) };
 }
 
 export interface LogStorageWatchOptions {

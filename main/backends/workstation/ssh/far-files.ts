@@ -1,5 +1,6 @@
 /** What containers on a machine reached by SSH need of its files, asked of the far hand. */
 import path from 'node:path';
+import type { ReadRoom } from '../docker/engine-room.js';
 import type { HostFiles } from '../docker/local-files.js';
 import type { FarText, FarWord } from './far-words.js';
 import { claimRefusal, claimTexts, noticeText, stagedFiles } from './far-start.js';
@@ -78,6 +79,19 @@ export class FarFiles implements HostFiles {
   contained(uids: readonly string[]): void {
     this.send?.('contained', ...uids);
   }
+
+  readonly roomEveryMs = 10_000;
+  /** What `df` says there of the folder. */
+  readonly room: ReadRoom = async (folder) => {
+    const word = await this.ask('room', [folder]);
+    const match = /\n\S.*?\s(\d+)\s+\d+\s+(-?\d+)\s+\d+%\s+\/.*\n?$/.exec(word?.text(1) ?? '');
+    if (match === null || Number(match[1]) === 0) return null;
+    return {
+      path: folder,
+      totalBytes: Number(match[1]) * 1024,
+      freeBytes: Math.max(0, Number(match[2])) * 1024,
+    };
+  };
 
   /** Its Engine is reached through a connection, not through a file. */
   socketGroup(): null {

@@ -16,6 +16,7 @@
 #   prepare ID UID, the claim with its length before it, staged paths and hashes
 #                                                    -> prepared ID FOLDER WHY-NOT, or after these two why its cards were refused
 #   hold UID CLAIM..., release UID, contained UID... claims of containers: one that runs, one that is over, and all that may live
+#   room ID PATH -> room ID WHAT-DF-SAYS
 #   sample, disks, gpus, docker, ping ID             -> the same word with what was found
 # A claim is: in a container 0|1, shares its cards 0|1, millicores, bytes of memory, devices.
 # Unasked: hello, started, running, missing, fenced, unfilled, fault, gone, memory, usage, checkpoint, size, stuck, claims
@@ -579,6 +580,7 @@ sub job_over {
   my $job = delete $jobs{$name};
   kill 'KILL', -$job->{pid} if $late;
   close $job->{read};
+  return say_('room', $1, $late ? '' : $job->{text}) if $name =~ /^room-(\d+)$/;
   my @more;
   if ($name eq 'gpus') {
     for my $pid ($job->{text} =~ m{<pid>(\d+)</pid>}g) {
@@ -787,6 +789,7 @@ sub receive {
   elsif ($kind eq 'hold') { my $uid = shift @texts; Claims::adopt($uid, undef, @texts) }
   elsif ($kind eq 'release') { Claims::release($texts[0]) }
   elsif ($kind eq 'contained') { my %live = map { $_ => 1 } @texts; Claims::release($_) for grep { !$live{$_} } Claims::attempts(1) }
+  elsif ($kind eq 'room') { my ($id, $path) = @texts; job("room-$id", 5, sub { run_program('df', '-Pk', $path) }) }
   elsif ($kind eq 'has') { say_('lacks', grep { !-e "$base/.files/$_" } @texts) }
   elsif ($kind eq 'put') { put_file("$base/.files/$texts[0]", $texts[1]) or say_('unput', $texts[0], "$!") }
   elsif ($kind eq 'sample') { Claims::refresh(); look_claims(); sample() }

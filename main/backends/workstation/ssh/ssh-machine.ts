@@ -295,6 +295,7 @@ class OneMachine implements SshMachine {
         return;
       case 'real':
       case 'prepared':
+      case 'room':
         this.files.word(word);
         return;
       default:

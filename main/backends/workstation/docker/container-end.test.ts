@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { refusedEnd } from './container-end.js';
+
+const full = { path: '/var/lib/docker', totalBytes: 50 * 1024 ** 3, freeBytes: 0 };
+const roomy = { ...full, freeBytes: 20 * 1024 ** 3 };
+const odd = 'failed to register layer: unexpected EOF';
+
+describe('a start that the Engine refused', () => {
+  test('for want of room is a fault of the machine, whatever the Engine says of it', () => {
+    const end = refusedEnd(odd, null, 7, full);
+    expect(end).toMatchObject({ state: 'WORKER_FAILED', cause: { code: 'DOCKER_STORAGE_FULL' } });
+    expect(end.cause?.message).toContain(
+      `${odd}. /var/lib/docker, where Docker keeps its data, has 0 B of 50 GiB free. Make room there`,
+    );
+  });
+
+  test('in words that say it is so without a look at the disk, and for other reasons with room', () => {
+    expect(refusedEnd('mkdir /data/x: no space left on device', null, 7, null).cause?.code).toBe(
+      'DOCKER_STORAGE_FULL',
+    );
+    expect(refusedEnd('write /data/x: disk quota exceeded', null, 7, roomy)).toMatchObject({
+      state: 'WORKER_FAILED',
+      cause: { code: 'DOCKER_STORAGE_FULL' },
+    });
+    expect(refusedEnd(odd, null, 7, roomy)).toMatchObject({
+      state: 'FAILED',
+      cause: { code: 'START_FAILED' },
+    });
+  });
+
+  test('whose words name another cause keeps it, with a full disk as well', () => {
+    const message = 'exec: "nope": executable file not found in $PATH';
+    expect(refusedEnd(message, null, 7, full)).toMatchObject({
+      state: 'FAILED',
+      exitCode: 127,
+      cause: { code: 'PROGRAM_NOT_FOUND' },
+    });
+  });
+});

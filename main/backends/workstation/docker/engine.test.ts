@@ -1,0 +1,87 @@
+/** What is told of an Engine that answers: what it is, where it was found, and its room. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import http from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { ReadRoom } from './engine-room.js';
+import { localRoom } from './engine-room.js';
+import { Engine } from './engine.js';
+
+let folder: string;
+let socket: string;
+let server: http.Server;
+let info: Record<string, unknown>;
+const engines: Engine[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'iris-words-'));
+  socket = path.join(folder, 'docker.sock');
+  info = { ServerVersion: '20.10.24', Runtimes: {}, Name: os.hostname(), DockerRootDir: folder };
+  server = http.createServer((_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(info));
+  });
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+});
+afterEach(async () => {
+  for (const engine of engines.splice(0)) engine.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function look(readRoom: ReadRoom = localRoom) {
+  const engine = new Engine({
+    find: () => ({ ok: true, endpoint: { kind: 'socket', path: socket }, from: 'looked for there' }),
+    onState: () => undefined,
+    readRoom,
+  });
+  engines.push(engine);
+  return engine.probe();
+}
+
+test('a rootless one says so, with its socket and what named it', async () => {
+  info = { ...info, SecurityOptions: ['name=seccomp,profile=default', 'name=rootless'] };
+  const state = await look();
+  expect(state.found).toEqual({ engine: 'Docker', at: socket, from: 'looked for there', rootless: true });
+  expect(state).toMatchObject({ state: 'READY', version: '20.10.24', message: null });
+  expect(state.storage?.path).toBe(folder);
+});
+
+test('Podman, which answers as Docker does, is called by its name', async () => {
+  // As its version 4.3.1 says it, shortened.
+  info = {
+    ...info,
+    ServerVersion: '4.3.1',
+    BuildahVersion: '1.28.2',
+    DriverStatus: [['Backing Filesystem', 'extfs']],
+  };
+  const state = await look();
+  expect(state).toMatchObject({
+    state: 'READY',
+    version: '4.3.1',
+    found: { engine: 'Podman', rootless: false },
+  });
+  expect(state.message).toMatch(/^It is Podman that answers there/);
+});
+
+test('the room of one in a machine of its own is not that of a folder of the same name here', async () => {
+  info = { ...info, Name: 'docker-desktop' };
+  expect((await look()).storage).toBeNull();
+});
+
+test('of several folders the fullest counts, and one that is full is told of', async () => {
+  info = { ...info, DriverStatus: [['driver-type', 'io.containerd.snapshotter.v1']] };
+  const free: Record<string, number> = { [folder]: 50, '/var/lib/containerd': 0 };
+  const state = await look((one) =>
+    Promise.resolve({ path: one, totalBytes: 100, freeBytes: (free[one] ?? 0) * 1024 ** 3 }),
+  );
+  expect(state.storage).toEqual({ path: '/var/lib/containerd', totalBytes: 100, freeBytes: 0 });
+  expect(state.message).toContain('/var/lib/containerd, where Docker keeps its data, has 0 B of 100 B free.');
+});
+
+test('a file system that cannot be looked at is no fault of the Engine', async () => {
+  const state = await look(() => Promise.reject(new Error('gone')));
+  expect(state).toMatchObject({ state: 'READY', message: null, storage: null });
+});
