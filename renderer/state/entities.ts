@@ -18,6 +18,8 @@ export interface JobEntities {
   readonly put: (rows: readonly JobSummary[]) => void;
   /** A delta of the topic. */
   readonly apply: (rows: readonly JobSummary[], removed: readonly string[]) => void;
+  /** Rows for which this is true are not forgotten, shown or not: somebody acts on them by what they say. */
+  readonly hold: (isHeld: (id: string) => boolean) => void;
   readonly listen: (id: string, listener: () => void) => () => void;
   /** Called once for each delta, after the rows' own listeners. */
   readonly onBatch: (listener: (batch: JobBatch) => void) => () => void;
@@ -27,7 +29,7 @@ export interface JobEntities {
   readonly size: number;
 }
 
-/** Above this many rows the oldest that nobody shows are forgotten. */
+/** Above this many rows the oldest that nobody shows or holds are forgotten. */
 const mostRows = 20_000;
 
 /** Rows are plain data from one serialiser, so of a field that is an object the text is a fair comparison. */
@@ -54,11 +56,13 @@ export function createJobEntities(limit: number = mostRows): JobEntities {
     for (const id of ids) for (const listener of [...(listeners.get(id) ?? [])]) listener();
   }
 
+  let isHeld: (id: string) => boolean = () => false;
+
   function forgetOldest(): void {
     if (rows.size <= limit) return;
     for (const id of rows.keys()) {
       if (rows.size <= limit) return;
-      if (!listeners.has(id)) rows.delete(id);
+      if (!listeners.has(id) && !isHeld(id)) rows.delete(id);
     }
   }
 
@@ -100,6 +104,9 @@ export function createJobEntities(limit: number = mostRows): JobEntities {
       if (changed.length + unknown.length + removed.length === 0) return;
       const batch: JobBatch = { changed, unknown, removed };
       for (const listener of [...batchListeners]) listener(batch);
+    },
+    hold(held) {
+      isHeld = held;
     },
     listen(id, listener) {
       const set = listeners.get(id) ?? new Set();

@@ -7,7 +7,7 @@ import { eventually } from '../../../test/harness/eventually.js';
 import { FakeHost } from '../../../test/harness/fake-host.js';
 import { createHost } from '../../state/host.js';
 import { createJobEntities } from '../../state/entities.js';
-import { createJobList, movesRow, pageSize, type JobList, type ListQuery } from './job-list.js';
+import { createJobList, mostSelected, movesRow, pageSize, type JobList, type ListQuery } from './job-list.js';
 
 const wholeList: ListQuery = { filter: { rootsOnly: true }, sort: { key: 'submitted', descending: true } };
 
@@ -18,7 +18,7 @@ function roots(count: number): JobSummary[] {
   );
 }
 
-function setUp(rows: readonly JobSummary[], query = wholeList) {
+function setUp(rows: readonly JobSummary[], query = wholeList, kept: string | null = null) {
   const fake = new FakeHost({ jobs: rows, nowMs: 2_000_000 });
   const host = createHost({ connect: fake.bridge.connect });
   const jobs = createJobEntities();
@@ -33,6 +33,7 @@ function setUp(rows: readonly JobSummary[], query = wholeList) {
   const list = createJobList({
     call: host.call,
     jobs,
+    keepPageOf: () => kept,
     now: () => nowMs,
     setTimer: (run, ms) => {
       timer = run;
@@ -270,6 +271,28 @@ describe('job list', () => {
     expect(all).toHaveLength(1203);
     expect(all[0]).toBe('/anna/j0');
     expect(all[1202]).toBe('/anna/j1202');
+    close();
+  });
+
+  it('gives the ids from one job to another, over rows it never loaded, and keeps the page a range begins in', async () => {
+    const count = 90 * pageSize;
+    const { list, close } = setUp(roots(count), wholeList, '/anna/j3');
+    await total(list).toBe(count);
+    const see = async (page: number) => {
+      list.show(page * pageSize, page * pageSize + 20);
+      await eventually(() => list.structure.get().rowAt(page * pageSize).kind).toBe('job');
+    };
+    await see(30);
+    expect(list.structure.get().rowAt(20 * pageSize).kind).toBe('skeleton');
+    const end = 30 * pageSize + 5;
+    const between = await list.idsBetween('/anna/j3', `/anna/j${end}`);
+    expect(between).toHaveLength(end - 3 + 1);
+    expect([between[0], between.at(-1)]).toEqual(['/anna/j3', `/anna/j${end}`]);
+    expect(await list.idsBetween(`/anna/j${end}`, '/anna/j3')).toEqual(between);
+    for (let page = 2; page < 80; page += 1) await see(page);
+    expect(list.structure.get().rowAt(2 * pageSize + 1).kind).toBe('skeleton');
+    expect(list.structure.get().lineOf('/anna/j3')).toBe(3);
+    expect(await list.idsBetween('/anna/j3', `/anna/j${79 * pageSize}`)).toHaveLength(mostSelected);
     close();
   });
 });

@@ -40,6 +40,8 @@ export interface JobList {
   readonly refresh: () => void;
   /** Ids of all rows of the query in order, fetched as needed, at most `mostSelected`. */
   readonly allIds: () => Promise<readonly string[]>;
+  /** Ids of the lines from one job to another, those not loaded fetched; at most `mostSelected`. */
+  readonly idsBetween: (from: string, to: string) => Promise<readonly string[]>;
   /** While not attached (another page is shown) changes are not followed; attaching fetches what is on the screen anew. */
   readonly attach: () => () => void;
 }
@@ -47,6 +49,8 @@ export interface JobList {
 export interface JobListOptions {
   readonly call: Host['call'];
   readonly jobs: JobEntities;
+  /** The job whose page is kept however far one scrolls. */
+  readonly keepPageOf?: () => string | null;
   readonly setTimer?: (run: () => void, ms: number) => () => void;
   readonly now?: () => number;
 }
@@ -148,9 +152,11 @@ export function createJobList(options: JobListOptions): JobList {
   /** Of a long list only so many pages are kept, those nearest to what was fetched last: the entities forget their rows as well. */
   function forgetFar(near: number): void {
     if (pages.size <= mostPages) return;
+    const kept = indexOf.get(options.keepPageOf?.() ?? '');
     const far = [...pages.keys()].sort((a, b) => Math.abs(b - near) - Math.abs(a - near));
     for (const page of far.slice(0, pages.size - mostPages)) {
-      if (pages.get(page) === 'loading') continue;
+      if (pages.get(page) === 'loading' || (kept !== undefined && Math.floor(kept / pageSize) === page))
+        continue;
       pages.delete(page);
       for (const id of slots.forget(page)) indexOf.delete(id);
     }
@@ -247,6 +253,20 @@ export function createJobList(options: JobListOptions): JobList {
     for (const page of visible) if (pages.get(page) !== 'loading') fetchPage(page);
   }
 
+  /** Ids of so many rows of the query from a place on, in order. */
+  async function idsFrom(offset: number, count: number): Promise<string[]> {
+    const wanted = query;
+    const ids: string[] = [];
+    while (wanted !== null && ids.length < count) {
+      const limit = Math.min(500, count - ids.length);
+      const answer = await call('job.list', { ...wanted, offset: offset + ids.length, limit });
+      jobs.put(answer.rows);
+      ids.push(...answer.rows.map((row) => row.id));
+      if (answer.rows.length < limit) break;
+    }
+    return ids;
+  }
+
   function scheduleRefetch(): void {
     if (cancelRefetch !== null || attached === 0) return;
     const wait = Math.max(refetchDelayMs, lastRefetchMs + refetchGapMs - now());
@@ -327,17 +347,22 @@ export function createJobList(options: JobListOptions): JobList {
       refetch();
     },
     async allIds() {
-      const wanted = query;
-      if (wanted === null) return [];
+      return [...new Set(await idsFrom(0, mostSelected))];
+    },
+    async idsBetween(from, to) {
+      const now = structure.get();
+      const [a, b] = [now.lineOf(from), now.lineOf(to)];
+      if (a < 0 || b < 0) return [to];
+      const [low, high] = [Math.min(a, b), Math.min(Math.max(a, b), Math.min(a, b) + mostSelected - 1)];
+      const first = now.rootIndexAt(low);
+      const roots = await idsFrom(first, now.rootIndexAt(high) - first + 1);
       const ids: string[] = [];
-      for (;;) {
-        const answer = await call('job.list', { ...wanted, offset: ids.length, limit: 500 });
-        jobs.put(answer.rows);
-        ids.push(...answer.rows.map((row) => row.id));
-        if (answer.rows.length === 0 || ids.length >= Math.min(answer.total, mostSelected)) {
-          return [...new Set(ids)].slice(0, mostSelected);
-        }
+      for (let line = low; line <= high; line += 1) {
+        const row = now.rowAt(line);
+        const id = row.kind === 'job' ? row.id : roots[now.rootIndexAt(line) - first];
+        if (id !== undefined) ids.push(id);
       }
+      return [...new Set(ids)];
     },
     attach() {
       attached += 1;

@@ -35,7 +35,7 @@ import {
 } from './jobs-view.js';
 import { RowMenu } from './row-menu.js';
 import type { RowHandlers } from './rows-view.js';
-import { idsBetween, useJobsKeys } from './use-jobs-keys.js';
+import { hasGap, idsBetween, useJobsKeys } from './use-jobs-keys.js';
 
 const searchDelayMs = 150;
 const skeletonsAfterMs = 150;
@@ -143,6 +143,25 @@ export function JobsPage({ query }: { readonly query: string }) {
     [rowsOf, selection],
   );
 
+  const selectTo = useCallback(
+    (id: string) => {
+      const structure = list.structure.get();
+      const start = selection.rangeStart() ?? id;
+      selection.extendTo(id, (from, to) => idsBetween(structure, from, to));
+      if (!hasGap(structure, start, id)) return;
+      list.idsBetween(start, id).then(
+        (ids) => {
+          // Unless it was let go of meanwhile.
+          if (selection.isSelected(start) && selection.isSelected(id)) selection.add(ids);
+        },
+        (error: unknown) => {
+          toast({ tone: 'error', text: asRefusal(error).message });
+        },
+      );
+    },
+    [list, selection, toast],
+  );
+
   const handlers = useMemo<RowHandlers>(
     () => ({
       open: openJob,
@@ -152,7 +171,7 @@ export function JobsPage({ query }: { readonly query: string }) {
       },
       select(id, how) {
         if (how === 'toggle') selection.toggle(id);
-        else selection.extendTo(id, (from, to) => idsBetween(list.structure.get(), from, to));
+        else selectTo(id);
         control.current?.focus();
       },
       stop(id) {
@@ -163,7 +182,7 @@ export function JobsPage({ query }: { readonly query: string }) {
       },
       menu: openMenu,
     }),
-    [list, selection, openJob, openMenu, rowsOf, stopRows, runRows],
+    [list, selection, selectTo, openJob, openMenu, rowsOf, stopRows, runRows],
   );
 
   const selectAll = () => {

@@ -1,6 +1,6 @@
 /** List and selection of one desktop, kept while other pages are shown, so that coming back finds them as they were. */
 import type { Desktop } from '../../state/desktop-context.js';
-import { createJobList, type JobList } from './job-list.js';
+import { createJobList, mostSelected, type JobList } from './job-list.js';
 import { createSelection, type Selection } from './selection.js';
 
 export interface JobsState {
@@ -17,9 +17,19 @@ export function jobsStateOf(desktop: Desktop): JobsState {
   const known = states.get(desktop);
   if (known !== undefined) return known;
   let scrolledTo = 0;
+  const selection = createSelection(mostSelected);
+  // What is selected is acted on by its rows, however far one has scrolled since.
+  desktop.jobs.hold(selection.isSelected);
+  desktop.jobs.onBatch(({ removed }) => {
+    selection.drop(removed);
+  });
   const made: JobsState = {
-    list: createJobList({ call: desktop.host.call, jobs: desktop.jobs }),
-    selection: createSelection(),
+    list: createJobList({
+      call: desktop.host.call,
+      jobs: desktop.jobs,
+      keepPageOf: selection.rangeStart,
+    }),
+    selection,
     scrollTop: () => scrolledTo,
     keepScrollTop(top) {
       scrolledTo = top;

@@ -8,13 +8,19 @@ export interface Selection {
   readonly setActive: (id: string | null) => void;
   readonly toggle: (id: string) => void;
   readonly set: (ids: Iterable<string>) => void;
+  /** Where a range begins. */
+  readonly rangeStart: () => string | null;
+  readonly add: (ids: Iterable<string>) => void;
+  /** Of jobs that are no longer there. */
+  readonly drop: (ids: Iterable<string>) => void;
   /** Selects from the range's start to `id`, in the order given by `between`. */
   readonly extendTo: (id: string, between: (from: string, to: string) => readonly string[]) => void;
   readonly clear: () => void;
   readonly subscribe: (listener: () => void) => () => void;
 }
 
-export function createSelection(): Selection {
+/** `most`: what one command may name; what is selected beyond it is left out. */
+export function createSelection(most = Infinity): Selection {
   let ids: ReadonlySet<string> = new Set();
   let list: readonly string[] = [];
   let active: string | null = null;
@@ -22,8 +28,8 @@ export function createSelection(): Selection {
   const listeners = new Set<() => void>();
 
   function change(next: ReadonlySet<string>): void {
-    ids = next;
-    list = [...next];
+    list = next.size > most ? [...next].slice(0, most) : [...next];
+    ids = next.size > most ? new Set(list) : next;
     notify();
   }
 
@@ -51,6 +57,15 @@ export function createSelection(): Selection {
     },
     set(wanted) {
       change(new Set(wanted));
+    },
+    rangeStart: () => rangeStart,
+    add(more) {
+      change(new Set([...ids, ...more]));
+    },
+    drop(gone) {
+      const next = new Set(ids);
+      for (const id of gone) next.delete(id);
+      if (next.size < ids.size) change(next);
     },
     extendTo(id, between) {
       const start = rangeStart ?? id;

@@ -51,6 +51,16 @@ export function idsBetween(structure: ListStructure, from: string, to: string): 
   return ids;
 }
 
+/** Whether there are lines between two jobs whose rows are not loaded. */
+export function hasGap(structure: ListStructure, from: string, to: string): boolean {
+  const a = structure.lineOf(from);
+  const b = structure.lineOf(to);
+  if (a < 0 || b < 0) return false;
+  for (let line = Math.min(a, b); line <= Math.max(a, b); line += 1)
+    if (structure.rowAt(line).kind === 'skeleton') return true;
+  return false;
+}
+
 export function useJobsKeys(options: JobsKeysOptions): void {
   const { state, control } = options;
   const { list, selection } = state;
