@@ -5,6 +5,10 @@ export interface LabHost {
   readonly name: string;
   readonly home: string;
   readonly address: string;
+  /** Its /var/tmp. */
+  readonly kept: string;
+  /** What comes before a command that shall run there. */
+  readonly inside: readonly string[];
   clockAheadSeconds: number;
   searchPath: string;
   setMachineId(id: string): void;
@@ -13,6 +17,7 @@ export interface LabHost {
   boot(): Promise<void>;
   writeConfig(): void;
   sh(script: string): string;
+  addLogin(name: string, id: number): void;
   powerOff(): Promise<void>;
   stopSshd(): void;
   restartSshd(): void;

@@ -5,7 +5,17 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hasProgram } from './run.mjs';
@@ -195,21 +205,23 @@ export class LabHost {
     return Number(children.split(' ')[0]);
   }
 
+  /** What comes before a command that shall run there. */
+  get inside() {
+    return ['nsenter', '-t', String(this.initPid()), '--mount', '--uts', '--net', '--pid', '--'];
+  }
+
   /** Runs a command there. @param {string} script */
   sh(script) {
-    const there = [
-      '-t',
-      String(this.initPid()),
-      '--mount',
-      '--uts',
-      '--net',
-      '--pid',
-      '--',
-      'sh',
-      '-c',
-      script,
-    ];
-    return must('nsenter', there);
+    const [program = '', ...there] = this.inside;
+    return must(program, [...there, 'sh', '-c', script]);
+  }
+
+  /** Another login, with the lab's key. @param {string} name @param {number} id */
+  addLogin(name, id) {
+    const home = join(this.kept, name);
+    mkdirSync(home, { mode: 0o700 });
+    chownSync(home, id, id);
+    appendFileSync(join(this.folder, 'passwd'), `${name}:x:${id}:${id}::/var/tmp/${name}:/bin/sh\n`);
   }
 
   /** As pulling the plug: everything there is gone at once. */

@@ -1,4 +1,5 @@
 /** Containers on another machine: its Engine over the same SSH connection, their logs kept here. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -12,6 +13,21 @@ import { eventually } from '../harness/process-backend.js';
 let engine: OwnEngine;
 let machines: LabMachines;
 let host: LabHost;
+let programs: string;
+
+const card = 'GPU-a0000001-0000-4000-8000-000000000001';
+const onCard = (script: string, image: string | undefined) =>
+  launchOf(
+    {
+      command: ['sh', '-c', script],
+      gpu: '1',
+      workingDirectory: `${host.home}/jobs`,
+      ...(image === undefined ? {} : { image }),
+    },
+    { devices: [card], workerId: 'ws-two' },
+  );
+const claims = () => path.join(host.kept, 'iris-claims');
+const claimed = () => (existsSync(claims()) ? readdirSync(claims()).sort() : []);
 
 const inContainer = (script: string, more: Partial<Parameters<typeof launchOf>[0]> = {}) =>
   launchOf({
@@ -33,12 +49,17 @@ const describeEngine =
 
 describeEngine('containers on a workstation by SSH', () => {
   beforeAll(async () => {
-    engine = await startEngine(await mkdtemp(path.join(os.tmpdir(), 'iris-engine-')));
+    // A stand-in of NVIDIA's hook, which gives no card: the Engine takes device requests all the same.
+    programs = mkdtempSync(path.join(os.tmpdir(), 'iris-hook-'));
+    const hook = path.join(programs, 'nvidia-container-runtime-hook');
+    writeFileSync(hook, '#!/bin/sh\ncat >/dev/null\n', { mode: 0o755 });
+    engine = await startEngine(await mkdtemp(path.join(os.tmpdir(), 'iris-engine-')), [], programs);
     machines = await labMachines();
   }, 90_000);
   afterAll(async () => {
     await machines.dispose();
     await engine.stop();
+    rmSync(programs, { recursive: true, force: true });
   }, 60_000);
   beforeEach(async () => {
     host = await machines.lab.host('ws-two', { dockerSocket: engine.socket });
@@ -99,6 +120,44 @@ describeEngine('containers on a workstation by SSH', () => {
     await eventually(() => probe.last(launch.uid)?.state === 'KILLED', 'it is told');
   });
 
+  test('claim their cards for as long as they live, whoever is connected, and leave them to others then', async () => {
+    const home = mkdtempSync(path.join(os.tmpdir(), 'iris-other-home-'));
+    const probe = await opened();
+    const other = await machines.open(host, { home });
+    const launch = onCard('until test -e gate; do usleep 50000; done', engineImage);
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING', 30_000);
+    const names = [`attempt-${launch.uid}`, `device-${card}-0`];
+    expect(claimed()).toEqual(names);
+    const told: unknown = JSON.parse(readFileSync(path.join(claims(), `device-${card}-0`), 'utf8'));
+    expect(told).toMatchObject({ attempt: launch.uid, devices: [card], supervisor: null, container: true });
+    const late = [onCard('exit 0', undefined), onCard('exit 0', engineImage)];
+    for (const each of late) {
+      other.run(each);
+      expect(await other.over(each.uid, 30_000)).toMatchObject({
+        state: 'WORKER_FAILED',
+        cause: { code: 'GPU_CLAIMED' },
+      });
+    }
+    // Nobody there knows of it any more, and it lives: a container has no process that could be asked.
+    await probe.machine.close();
+    const again = onCard('exit 0', undefined);
+    other.run(again);
+    expect(await other.over(again.uid)).toMatchObject({ cause: { code: 'GPU_CLAIMED' } });
+    const next = await machines.open(host, { wait: false });
+    next.want({ kind: 'keep', uid: launch.uid, launch });
+    await next.state(launch.uid, 'RUNNING', 30_000);
+    expect(claimed()).toEqual(names);
+    host.sh(`touch ${host.home}/jobs/gate`);
+    expect(await next.over(launch.uid, 30_000)).toMatchObject({ state: 'SUCCEEDED' });
+    await eventually(() => claimed().length === 0, 'the card is given back');
+    const last = onCard('exit 0', undefined);
+    other.run(last);
+    expect(await other.over(last.uid)).toMatchObject({ state: 'SUCCEEDED' });
+    await other.machine.close();
+    rmSync(home, { recursive: true });
+  }, 90_000);
+
   test('go on while the link is cut, their log whole afterwards', async () => {
     const probe = await opened({ ...quickLimits, limits: { ...quickLimits.limits, lossAfterMs: 600_000 } });
     const launch = inContainer('echo before; sleep 3; echo after; exit 6');
@@ -113,7 +172,7 @@ describeEngine('containers on a workstation by SSH', () => {
 
   test('of a machine that was given up are removed when it is back', async () => {
     const probe = await opened(quickLimits);
-    const launch = inContainer('exec sleep 300');
+    const launch = onCard('exec sleep 300', engineImage);
     probe.run(launch);
     await probe.state(launch.uid, 'RUNNING', 30_000);
     host.cut();
@@ -123,9 +182,11 @@ describeEngine('containers on a workstation by SSH', () => {
     });
     probe.reconcile();
     expect(await containers()).toBe(1);
+    expect(claimed()).toHaveLength(2);
     host.mend();
     await probe.healthy();
     expect(await containers()).toBe(0);
+    await eventually(() => claimed().length === 0, 'its card is given back');
     expect(
       probe.reports.filter(({ uid, state }) => uid === launch.uid && state === 'WORKER_FAILED').length,
     ).toBeGreaterThan(0);

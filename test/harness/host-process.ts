@@ -41,9 +41,11 @@ export async function startHostProcess(
   child.stderr.on('data', (chunk: Buffer) => {
     errors = `${errors}${chunk.toString()}`.slice(-4000);
   });
-  await new Promise<void>((resolve, reject) => {
+  // As it says itself: what comes before it may lead to another machine, where a folder has another name.
+  const socket = await new Promise<string>((resolve, reject) => {
     child.stdout.on('data', (chunk: Buffer) => {
-      if (chunk.toString().includes('ready ')) resolve();
+      const ready = /^ready (.+)$/m.exec(chunk.toString())?.[1];
+      if (ready !== undefined) resolve(ready);
     });
     child.once('error', reject);
     child.once('exit', (code, signal) =>
@@ -55,13 +57,13 @@ export async function startHostProcess(
   return {
     home,
     process: child,
-    connect: () => connectClient(home.socket),
+    connect: () => connectClient(socket),
     async kill() {
       child.kill('SIGKILL');
       await ended();
     },
     async shutdown() {
-      const client = await connectClient(home.socket);
+      const client = await connectClient(socket);
       await client.call('shutdown', { reason: 'the test is over' }).catch(() => undefined);
       await ended();
     },
