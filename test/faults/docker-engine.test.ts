@@ -97,6 +97,59 @@ describe.skipIf(noEngine)(withEngine('containers and faults'), () => {
     expect(errors.length).toBe(said.length - 1);
   });
 
+  /** A bar that never ends its line; `steps` of it, or as many as there is time for. */
+  const bar = (more: object = {}) =>
+    backends.launch({
+      command: [
+        'sh',
+        '-c',
+        'i=0; until test -e stop; do printf "\\r%d%%" $i; i=$((i+1)); usleep 2000; done; printf "\\nlast\\n"',
+      ],
+      ...more,
+    });
+  const stepsOf = (text: string) =>
+    text
+      .replace(/\r?\nlast\r?\n$/, '')
+      .split('\r')
+      .slice(1);
+  const counted = (length: number) => Array.from({ length }, (_, index) => `${index}%`);
+
+  test.each([false, true])('a line that is not whole is seen while it grows (terminal: %s)', async (tty) => {
+    const launch = bar({ tty });
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING', longMs);
+    const early = async () => stepsOf(await probe.text(launch.uid));
+    await until(async () => (await early()).length > 20);
+    // Far from the 16 KiB after which the Engine logs a piece of a line.
+    const seen = await early();
+    expect(seen.slice(0, -1)).toEqual(counted(seen.length - 1));
+    expect((await probe.text(launch.uid)).length).toBeLessThan(16 * 1024);
+    appendFileSync(path.join(backends.work, 'stop'), '');
+    await probe.over(launch.uid, longMs);
+    const all = await early();
+    expect(all).toEqual(counted(all.length));
+  });
+
+  test('a line that is not whole is neither lost nor doubled by hosts that come and go', async () => {
+    const launch = bar();
+    probe.run(launch);
+    let host = probe;
+    for (let turn = 1; turn <= 3; turn += 1) {
+      const size = async () => (await host.text(launch.uid)).length;
+      const before = await size();
+      await until(async () => (await size()) > before + 200);
+      await host.backend.close();
+      host = await backends.open();
+      host.want({ kind: 'keep', uid: launch.uid, launch });
+    }
+    appendFileSync(path.join(backends.work, 'stop'), '');
+    await host.over(launch.uid, longMs);
+    const text = await host.text(launch.uid);
+    expect(text.endsWith('\nlast\n')).toBe(true);
+    const all = stepsOf(text);
+    expect(all).toEqual(counted(all.length));
+  });
+
   test('a terminal whose host comes and goes', async () => {
     const launch = backends.launch({
       command: [

@@ -215,11 +215,12 @@ export class ContainerAttempt {
     const { entry, context } = this;
     // Before its start, so that no end is missed.
     const { seen, over } = context.hub.ended(id);
-    if (view === null) await context.slots.with(() => this.start(id, part));
     if (view === null || view.running) {
+      const copy = (this.copy = this.openCopy(id, part, view));
+      const start = () => copy.hear(true).then(() => this.start(id, part));
+      await (view === null ? context.slots.with(start) : copy.hear(false));
       this.begun(part, view);
-      this.copy = this.openCopy(id, part, view);
-      this.copy.follow();
+      copy.follow();
       this.running = id;
       if (part === 'run') context.usage.begin(entry, id);
       if (this.order() !== null) void this.endRunning(id);

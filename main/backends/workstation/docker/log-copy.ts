@@ -16,6 +16,7 @@ import {
 } from '../../../../core/formats/docker/log-resume.js';
 import { writeWhole } from './attempt-note.js';
 import { EngineUnreachable, type Engine } from './engine.js';
+import { LiveOutput } from './live-output.js';
 
 const pointSchema = z.strictObject({
   stamp: z.string().nullable(),
@@ -46,8 +47,11 @@ const noteEveryMs = 250;
 const againAfterMs = 300;
 const followAfterMs = 200;
 const quietMs = 1000;
+/** What is heard before it is logged is shown so much later: mostly it is logged by then. */
+const showAfterMs = 100;
 /** Of an ended container so many are looked at again, in case its stream ended before they came. */
 const lastMessages = 200;
+const noBytes = new Uint8Array();
 type Take = (piece: Buffer) => void;
 /** The Engine is waited for so long at a time. */
 const reconnectMs = 60_000;
@@ -68,11 +72,25 @@ export class LogCopy {
   private reached: ResumeFilter | null = null;
   private writeSoon: NodeJS.Immediate | null = null;
   private fault: Error | null = null;
+  private live: LiveOutput | null = null;
+  private showTimer: NodeJS.Timeout | null = null;
+  /** At the ends of the files, behind what was copied: heard, and not logged yet. */
+  private shown: Record<LogStream, Uint8Array> = { out: noBytes, err: noBytes };
 
   constructor(private readonly options: LogCopyOptions) {
     const open = (name: string) => openSync(path.join(options.folder, name), 'a+', 0o600);
     this.files = { out: open('out'), err: open('err') };
     this.place = this.goOn();
+  }
+
+  /** Hears it from now on, so that lines are seen before they are whole. */
+  async hear(fromStart: boolean): Promise<void> {
+    const { engine, container, tty } = this.options;
+    const onHeard = (): void => {
+      if (!this.closed) this.showTimer ??= setTimeout(() => this.show(), showAfterMs);
+    };
+    this.live = new LiveOutput({ engine, container, tty, fromStart, onHeard });
+    await this.live.open();
   }
 
   /** Follows until `finish` or `close`; goes on by itself after a break. */
@@ -95,13 +113,18 @@ export class LogCopy {
       this.following = null;
     }
     if (this.closed) return;
+    this.live?.close();
     if (!(await this.readEnd())) await this.read();
+    // What was heard and is not in the log is none of it.
+    if (this.shown.out.length + this.shown.err.length > 0) this.cut(this.place.sizes);
     this.note();
   }
 
   close(): void {
     if (this.closed) return;
     this.stop?.();
+    this.live?.close();
+    if (this.showTimer !== null) clearTimeout(this.showTimer);
     this.writeQueued();
     this.closed = true;
     if (this.noteTimer !== null) {
@@ -245,6 +268,7 @@ export class LogCopy {
 
   /** The Engine sends each message by itself; those of one turn are written at once. */
   private queue(stream: LogStream, data: Uint8Array): void {
+    this.live?.logged(stream, data);
     this.fresh[stream].push(data);
     this.writeSoon ??= setImmediate(() => this.writeQueued());
   }
@@ -260,7 +284,7 @@ export class LogCopy {
         const pieces = this.fresh[stream].splice(0);
         if (pieces.length === 0) continue;
         const data = Buffer.concat(pieces);
-        writeAll(this.files[stream], data);
+        this.write(stream, data, sizes[stream]);
         sizes[stream] += data.length;
       }
       this.place = { ...this.place, sizes, point: this.reached?.point() ?? this.place.point };
@@ -271,6 +295,33 @@ export class LogCopy {
       this.fault = error instanceof Error ? error : new Error(String(error));
       this.cut(this.place.sizes);
       this.stop?.();
+    }
+  }
+
+  /** What is shown already is the same as a rule, and stays; what is not is taken back. */
+  private write(stream: LogStream, data: Uint8Array, size: number): void {
+    const shown = this.shown[stream];
+    const same = Math.min(shown.length, data.length);
+    const fits = Buffer.compare(shown.subarray(0, same), data.subarray(0, same)) === 0;
+    this.shown[stream] = fits ? shown.subarray(same) : noBytes;
+    if (!fits) ftruncateSync(this.files[stream], size);
+    writeAll(this.files[stream], fits ? data.subarray(same) : data);
+  }
+
+  private show(): void {
+    this.showTimer = null;
+    try {
+      for (const stream of ['out', 'err'] as const) {
+        const tail = this.live?.tail(stream) ?? noBytes;
+        const { length } = this.shown[stream];
+        // Fewer bytes than are shown, or others, are settled by the log.
+        if (this.fresh[stream].length > 0 || tail.length <= length) continue;
+        if (Buffer.compare(this.shown[stream], tail.subarray(0, length)) !== 0) continue;
+        writeAll(this.files[stream], tail.subarray(length));
+        this.shown[stream] = tail;
+      }
+    } catch {
+      this.cut(this.place.sizes); // a full disk: the log will say so
     }
   }
 
@@ -315,6 +366,7 @@ export class LogCopy {
   }
 
   private cut(sizes: Place['sizes']): void {
+    this.shown = { out: noBytes, err: noBytes };
     ftruncateSync(this.files.out, sizes.out);
     ftruncateSync(this.files.err, sizes.err);
   }

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { LiveTail } from './live-tail.js';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const text = (data: Uint8Array) => new TextDecoder().decode(data);
+
+describe('the last line while it is not whole', () => {
+  test('is what was heard after what is logged', () => {
+    const tail = new LiveTail(true);
+    tail.hear(bytes('begun\n 1%'));
+    // Its line before may come to the log a moment later: nothing of what follows can be placed yet.
+    expect(text(tail.tail())).toBe('');
+    tail.log(bytes('begun\n'));
+    expect(text(tail.tail())).toBe(' 1%');
+    tail.hear(bytes('\r 2%'));
+    expect(text(tail.tail())).toBe(' 1%\r 2%');
+    tail.hear(bytes('\rdone\n'));
+    expect(text(tail.tail())).toBe('');
+    tail.log(bytes(' 1%\r 2%\rdone\n'));
+    expect(text(tail.tail())).toBe('');
+    tail.hear(bytes('next'));
+    expect(text(tail.tail())).toBe('next');
+  });
+
+  test('goes on behind the pieces that are logged of a long one, whichever is told first', () => {
+    const tail = new LiveTail(true);
+    const piece = 'x'.repeat(16 * 1024);
+    tail.hear(bytes(`${piece}a`));
+    expect(tail.tail().length).toBe(16 * 1024 + 1);
+    tail.log(bytes(piece));
+    expect(text(tail.tail())).toBe('a');
+    tail.log(bytes(`a${piece.slice(1)}`));
+    expect(text(tail.tail())).toBe('');
+    tail.hear(bytes('y'));
+    // Logged before it was heard: where it stands is not known before the line ends.
+    expect(text(tail.tail())).toBe('');
+    tail.hear(bytes('\nz'));
+    tail.log(bytes('\n'));
+    expect(text(tail.tail())).toBe('z');
+  });
+
+  test('has whole letters only, and nothing of a line with bytes that are none', () => {
+    const tail = new LiveTail(true);
+    const [one = 0, two = 0, three = 0] = bytes('█');
+    tail.hear(Uint8Array.from([0x61, one, two]));
+    expect(text(tail.tail())).toBe('a');
+    tail.hear(Uint8Array.from([three]));
+    expect(text(tail.tail())).toBe('a█');
+    tail.hear(Uint8Array.from([0xff]));
+    expect(text(tail.tail())).toBe('');
+    tail.hear(bytes('\nb'));
+    tail.log(bytes('as the log has it\n'));
+    expect(text(tail.tail())).toBe('b');
+  });
+
+  test('is kept in bounds', () => {
+    const tail = new LiveTail(true);
+    for (let turn = 0; turn < 1000; turn += 1) tail.hear(new Uint8Array(1000).fill(0x78));
+    expect(tail.tail().length).toBe(0);
+  });
+
+  test('of one that runs already is known again with the next line or piece of the log', () => {
+    const tail = new LiveTail(false);
+    const bar = Array.from({ length: 3000 }, (_, index) => `\r${index}%`).join('');
+    tail.hear(bytes(bar.slice(9000)));
+    expect(text(tail.tail())).toBe('');
+    const whole = bar.slice(0, 2 ** 14);
+    tail.log(bytes(whole.slice(0, 2 ** 13)));
+    expect(text(tail.tail())).toBe('');
+    tail.log(bytes(whole.slice(2 ** 13)));
+    expect(text(tail.tail())).toBe(bar.slice(2 ** 14));
+    tail.hear(bytes('\nnext'));
+    tail.log(bytes(`${bar.slice(2 ** 14)}\n`));
+    expect(text(tail.tail())).toBe('next');
+  });
+
+  test('is not guessed where the same bytes stand twice', () => {
+    const tail = new LiveTail(false);
+    tail.hear(bytes('x'.repeat(300)));
+    tail.log(bytes('x'.repeat(200)));
+    expect(text(tail.tail())).toBe('');
+  });
+});
