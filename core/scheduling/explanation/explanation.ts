@@ -41,11 +41,17 @@ function mainOf(reasons: readonly WaitReason[]): WaitReason {
   return reasons[0] ?? { kind: 'turn', workerId: null };
 }
 
-/** What keeps it waiting, and that it competes in another band if it does. */
+/** What keeps it waiting, when it may take a place of others, and that it competes in another band if it does. */
 function messageOf(reasons: readonly WaitReason[]): string {
-  const demoted = reasons.slice(1).find(({ kind }) => kind === 'demoted');
-  const main = sentenceOf(mainOf(reasons));
-  return demoted === undefined ? main : `${main} ${sentenceOf(demoted)}`;
+  const further = reasons
+    .slice(1)
+    .filter((reason) => reason.kind === 'demoted' || ofPatience(reason))
+    .map(sentenceOf);
+  return [sentenceOf(mainOf(reasons)), ...further].join(' ');
+}
+
+function ofPatience(reason: WaitReason): boolean {
+  return reason.kind === 'backend' && reason.code === 'WAITS_FOR_CAPACITY';
 }
 
 function firstOf({ indexes, claims }: JobEntry): number | undefined {

@@ -1,11 +1,14 @@
 /** The structured reasons of a waiting task, from what the phases of the decision used: what keeps it waiting first. */
 import type { WaitReason } from '../../contract/explanation.js';
 import { isTerminalJobState } from '../../contract/states.js';
+import { formatDuration } from '../../formats/durations.js';
+import { timeText } from '../../formats/times.js';
 import type { WaitCode } from '../decision.js';
 import { gateOf } from '../gates.js';
 import { machineOf } from '../constraints.js';
 import type { JobEntry } from '../queue.js';
-import { demotionOf, positionReason } from './place-in-queue.js';
+import { isCandidate } from '../shape.js';
+import { bandOf, demotionOf, positionReason } from './place-in-queue.js';
 import { roomReason, type ExplainContext } from './room-reason.js';
 
 /** Of the task with that index, which waits or has a provisional place. */
@@ -18,6 +21,8 @@ export function reasonsOf(context: ExplainContext, entry: JobEntry, index: numbe
   const reasons = [main];
   const only = machineOf(entry.job.constraints);
   if (code === 'reserved') reasons.push(roomReason(context, entry));
+  const patience = code === 'capacity' ? patienceReason(context, entry) : null;
+  if (patience !== null) reasons.push(patience);
   if (demoted !== null) reasons.push(demoted);
   if (only !== null && main.kind !== 'backend')
     reasons.push({ kind: 'backend', code: 'WAITS_FOR_CONSTRAINT', message: `Only on ${only}.` });
@@ -26,6 +31,21 @@ export function reasonsOf(context: ExplainContext, entry: JobEntry, index: numbe
     if (position !== null) reasons.push(position);
   }
   return reasons;
+}
+
+/** It may take the place of others, but gives them time to end by themselves first; null when it may not, or need not wait any more. */
+function patienceReason({ cluster, rules, nowMs }: ExplainContext, entry: JobEntry): WaitReason | null {
+  const { job, shape } = entry;
+  const untilMs = job.waitingSinceMs + rules.patienceMs;
+  if (job.gangBy !== null || bandOf(entry) !== 'INTERACTIVE' || untilMs <= nowMs) return null;
+  const others = [...cluster.holdings.held.values()].some(
+    ({ attempt, worker }) =>
+      attempt.band === 'BATCH' && attempt.leaving === 'no' && worker >= 0 && isCandidate(shape, worker),
+  );
+  const message =
+    `It may take the place of batch work when it has waited ${formatDuration(rules.patienceMs)}, ` +
+    `at ${timeText(untilMs)}.`;
+  return others ? { kind: 'backend', code: 'WAITS_FOR_CAPACITY', message } : null;
 }
 
 /** Only what keeps it waiting. */
