@@ -78,7 +78,7 @@ export const waitReasonSchema = z.discriminatedUnion('kind', [
   reason('capacity', { need: needSchema, possible: count, best: offerSchema }),
   /** What is free is kept or promised, or others are placed first. */
   reason('turn', { workerId: z.string().nullable() }),
-  /** No machine is large enough; `largest` of each resource, on any machine its constraints allow. */
+  /** No machine is large enough; `largest` of each resource, on any machine its constraints allow; `cards`: the GPUs there are, or what each machine has where only all of it together is too much. */
   reason('too-large', { need: needSchema, largest: needSchema, cards: z.string() }),
   /** `allows`: machines that meet the constraint by itself; `values`: what machines say of that attribute, at most ten. */
   reason('constraint', {

@@ -181,7 +181,7 @@ describe('gates', () => {
     rows.round([machine]);
     expect(rows.causes.of('/ann/b/0')).toEqual({
       code: 'WAITS_FOR_JOB',
-      message: 'Waits for /ann/a to succeed.',
+      message: 'Waits for /ann/a to succeed (it runs).',
     });
     rows.observe(uidOf(rows, '/ann/a/0'), 'SUCCEEDED');
     rows.round([machine]);
@@ -228,7 +228,7 @@ describe('gates', () => {
     expect(rows.taskStates('/ann/a')).toEqual(['ASSIGNED', 'ASSIGNED', 'PENDING', 'PENDING']);
     expect(rows.causes.of('/ann/a/2')).toEqual({
       code: 'WAITS_JOB_CAP',
-      message: 'Waits: 2 of its tasks may be active at the same time, and are.',
+      message: 'Waits: 2 of its tasks may be active at the same time, and 2 are.',
     });
     rows.observe(uidOf(rows, '/ann/a/0'), 'SUCCEEDED');
     rows.round([machine]);

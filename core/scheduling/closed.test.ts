@@ -4,12 +4,11 @@ import type { Constraint } from '../contract/job-request.js';
 import { specOf } from '../model/test-world.js';
 import { closedCause } from './closed.js';
 import { constraintsOf, tolerates } from './constraints.js';
-import { explain } from './explain.js';
 import { explainJob } from './explanation/explanation.js';
 import { infeasibleFields } from './feasible.js';
-import { freeWorkers, type SchedulingWorker } from './free.js';
-import { nothingUsed } from '../model/view.js';
+import type { SchedulingWorker } from './free.js';
 import { placesOf, TestCluster, worker } from './test-cluster.js';
+import { look, rowsOf } from './test-rows.js';
 
 /** As the controller offers it. */
 const named = (id: string, more: Partial<SchedulingWorker> = {}) =>
@@ -28,22 +27,23 @@ const asks = (key: string, op: Constraint['op'], ...values: string[]): Constrain
 });
 
 function messageOf(workers: readonly SchedulingWorker[], constraints: readonly Constraint[] = [], cpu = 1) {
-  const asked = { ...specOf({ cpu }), constraints };
-  return explain(
-    asked,
-    workers,
-    freeWorkers(workers, () => nothingUsed),
-  ).message;
+  const world = new TestCluster(workers);
+  world.submit('/ann/a', { cpuMillicores: cpu * 1000, constraints });
+  return explained(world, '/ann/a')?.message;
 }
 
-function reasonsOf(world: TestCluster, jobId: string): string[] {
+function explained(world: TestCluster, jobId: string) {
   const context = {
     cluster: world.cluster,
     decision: world.decide(),
     rules: world.rules,
     nowMs: world.nowMs,
   };
-  const explanation = explainJob(context, jobId);
+  return explainJob(context, jobId);
+}
+
+function reasonsOf(world: TestCluster, jobId: string): string[] {
+  const explanation = explained(world, jobId);
   return explanation === null ? [] : explanation.reasons.map((reason) => JSON.stringify(reason));
 }
 
@@ -68,12 +68,14 @@ describe('a job that names its machine', () => {
     expect(reasonsOf(world, '/ann/a')).toContainEqual(
       JSON.stringify({ kind: 'backend', code: 'WAITS_FOR_CONSTRAINT', message: 'Only on two.' }),
     );
-    const workers = [named('one'), named('two')];
-    const free = freeWorkers(workers, (id) =>
-      id === 'two' ? { ...nothingUsed, cpuMillicores: 4000 } : nothingUsed,
-    );
-    const { message } = explain({ ...specOf({ cpu: 1 }), constraints: only('two') }, workers, free);
-    expect(message).toBe('Waits for 1 CPU core (0 of 4 free), only on two.');
+  });
+
+  test('says so in the list too', () => {
+    const rows = rowsOf({ name: 'fills', machine: 'two', cpu: 4 }, { name: 'waits', machine: 'two', cpu: 1 });
+    const { waiting } = look(rows, [named('one'), named('two')]);
+    expect(waiting.map(({ cause }) => cause)).toEqual([
+      { code: 'WAITS_FOR_CAPACITY', message: 'Waits for 1 CPU core (0 of 4 free), only on two.' },
+    ]);
   });
 
   test('whose name nobody has: the machines there are', () => {

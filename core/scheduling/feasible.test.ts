@@ -40,7 +40,7 @@ describe('what no machine could ever run', () => {
   test('memory and GPUs together', () => {
     expect(fields({ memory: '128GiB', gpu: 1 }, desk)).toEqual([
       { field: 'memory', value: '128 GiB', expected: '16 GiB on this machine' },
-      { field: 'gpu', value: '1 GPU', expected: 'no GPU (nvidia-smi is not installed)' },
+      { field: 'gpu', value: '1 GPU', expected: 'no GPU: nvidia-smi is not installed' },
     ]);
   });
 

@@ -160,7 +160,7 @@ export function describeCards(workers: readonly WorkerTotals[]): string {
   for (const variant of variantsOf(workers)) counts.set(variant, (counts.get(variant) ?? 0) + 1);
   if (counts.size === 0) {
     const note = workers.find((worker) => worker.gpuNote !== null)?.gpuNote;
-    return note === undefined || note === null ? 'no GPU' : `no GPU (${note})`;
+    return note === undefined || note === null ? 'no GPU' : `no GPU: ${note}`;
   }
   const shown = [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -170,7 +170,8 @@ export function describeCards(workers: readonly WorkerTotals[]): string {
     : `${shown.join(', ')} on ${workers.length} machines together`;
 }
 
-function describeWorker(worker: WorkerTotals): string {
+/** `ws-1 has 16 CPU cores, 64 GiB, 2 rtx-4090`. */
+export function describeWorker(worker: WorkerTotals): string {
   const gpus = worker.gpus.length === 0 ? 'no GPU' : describeCards([worker]);
   return `${worker.id} has ${formatCores(worker.cpuMillicores)}, ${formatSize(worker.memoryBytes)}, ${gpus}`;
 }

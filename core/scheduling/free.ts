@@ -1,6 +1,5 @@
-/** What is free on each worker while a round places tasks; the round's own working copy. */
+/** A machine as the scheduler sees it, and what a task needs of one. */
 import type { JobSpec } from '../contract/job-request.js';
-import type { UsedCapacity } from '../model/view.js';
 import type { Attributes, Taint } from './constraints.js';
 import type { WorkerTotals } from './feasible.js';
 import type { GpuCard } from './gpu-models.js';
@@ -34,43 +33,4 @@ export interface SchedulingWorker extends WorkerTotals {
   readonly taints?: readonly Taint[];
 }
 
-export interface FreeWorker {
-  readonly worker: SchedulingWorker;
-  cpuMillicores: number;
-  memoryBytes: number;
-  /** Free cards, lowest index first. */
-  cards: readonly SchedulingGpu[];
-}
-
 export type Need = Pick<JobSpec, 'cpuMillicores' | 'memoryBytes' | 'gpuCount' | 'gpuVariant'>;
-
-/** Healthy workers by id. `used` may exceed what a worker has, when it shrank: then nothing is free. */
-export function freeWorkers(
-  workers: readonly SchedulingWorker[],
-  used: (workerId: string) => UsedCapacity,
-): FreeWorker[] {
-  return workers
-    .filter((worker) => worker.healthy)
-    .toSorted((left, right) => (left.id < right.id ? -1 : 1))
-    .map((worker) => {
-      const { cpuMillicores, memoryBytes, devices } = used(worker.id);
-      return {
-        worker,
-        cpuMillicores: Math.max(
-          0,
-          worker.cpuMillicores - cpuMillicores - (worker.others?.cpuMillicores ?? 0),
-        ),
-        memoryBytes: Math.max(0, worker.memoryBytes - memoryBytes - (worker.others?.memoryBytes ?? 0)),
-        cards: worker.gpus
-          .filter((gpu) => gpu.usable && !gpu.busyByOthers && !devices.has(gpu.uuid))
-          .toSorted((left, right) => left.index - right.index),
-      };
-    });
-}
-
-export function matchingCards<Card extends GpuCard>(
-  cards: readonly Card[],
-  variant: string | null,
-): readonly Card[] {
-  return variant === null ? cards : cards.filter((card) => card.variant === variant);
-}

@@ -18,7 +18,13 @@ export const noLimit = 0;
 export class Rows extends World {
   readonly scheduler = new Scheduler();
   readonly feed = new ClusterFeed(this.scheduler.cluster, this.state);
-  readonly causes = new WaitCauses(this.state, this.scheduler.cluster);
+  private decided: Decision | null = null;
+  readonly causes = new WaitCauses(this.state, this.scheduler.cluster, () => ({
+    cluster: this.scheduler.cluster,
+    decision: this.decided,
+    rules: this.rules,
+    nowMs: this.nowMs,
+  }));
   readonly moved: string[] = [];
   rules: Rules = ourRules;
   private minted = 0;
@@ -39,6 +45,7 @@ export class Rows extends World {
   decide(workers: readonly SchedulingWorker[], rules: Rules = this.rules): Decision {
     this.feed.setWorkers(workers);
     const decision = this.scheduler.decide(this.nowMs, rules);
+    this.decided = decision;
     this.causes.decided(decision);
     return decision;
   }

@@ -39,11 +39,11 @@ export function feasible(spec: JobSpec, workers: readonly WorkerTotals[]): JobSp
 }
 
 export function infeasibleMessage(fields: readonly FieldError[]): string {
-  return `No machine of this cluster can run it: ${fields.map((field) => `${field.field}: asked for ${field.value}, there is ${field.expected}`).join('; ')}.`;
+  return `No machine of this cluster can run it: ${fields.map((field) => `${field.field}: asked for ${field.value}; what there is: ${field.expected}`).join('; ')}.`;
 }
 
 export function missingMessage({ value, expected }: FieldError): string {
-  return `No machine has ${value} now (there is ${expected}): it waits until one does.`;
+  return `No machine has ${value} now (what there is: ${expected}): it waits until one does.`;
 }
 
 export interface Forecast {

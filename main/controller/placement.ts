@@ -47,10 +47,11 @@ export class Placement {
   private workers = new Map<string, SchedulingWorker>();
   private limit = 0;
   private decision: Decision | null = null;
+  private decidedAtMs = 0;
 
   constructor(private readonly state: ModelState) {
     this.feed = new ClusterFeed(this.scheduler.cluster, state);
-    this.causes = new WaitCauses(state, this.scheduler.cluster);
+    this.causes = new WaitCauses(state, this.scheduler.cluster, () => this.explainContext(this.decidedAtMs));
   }
 
   /** From the rows as they were read. */
@@ -92,6 +93,7 @@ export class Placement {
     if (decision !== this.decision)
       input.record?.({ input: inputOf(this.scheduler.cluster, input.nowMs, this.rules), decision });
     this.decision = decision;
+    this.decidedAtMs = input.nowMs;
     this.causes.decided(decision);
     this.feed.setReservations(decision.reservations);
     if (changesNothing(decision)) return { changes: noChanges, more: decision.more };

@@ -1,7 +1,6 @@
 /** Why jobs wait: a table of clusters, the structured reason of each, its sentence and its short form. */
 import { describe, expect, test } from 'vitest';
 import { explanationSchema, type Explanation, type WaitReason } from '../../contract/explanation.js';
-import { timeText } from '../../formats/times.js';
 import { card, cards, gib, minute, TestCluster, worker } from '../test-cluster.js';
 import { explainJob, explainShortly } from './explanation.js';
 import { shortOf } from './words.js';
@@ -86,7 +85,7 @@ const cases: readonly (readonly [string, (world: TestCluster) => void, Expected]
     },
     {
       reason: { kind: 'too-large', cards: '2 h100' },
-      message: 'Asked for 8 h100 GPUs (there is 2 h100).',
+      message: 'Asked for 8 h100 GPUs; there is 2 h100.',
       short: 'Needs 8 h100, largest machine has 2',
     },
   ],
@@ -209,7 +208,7 @@ const cases: readonly (readonly [string, (world: TestCluster) => void, Expected]
     },
     {
       reason: { kind: 'dependency', jobs: [{ jobId: '/ann/prepare', on: 'success', state: 'RUNNING' }] },
-      message: 'Waits for /ann/prepare to succeed (it is RUNNING).',
+      message: 'Waits for /ann/prepare to succeed (it runs).',
       short: 'Waits for prepare to succeed',
     },
   ],
@@ -385,33 +384,5 @@ describe('why a job waits', () => {
     expect(shortOf({ kind: 'backend', code: 'WAITS_BACKEND_NOT_READY', message })).toBe(
       'The volume that the pod asks for is not bound to any claim …',
     );
-  });
-});
-
-describe('a task that may evict, but gives others time first', () => {
-  test('names how long, and until when', () => {
-    const made = new TestCluster([worker('w1')]);
-    made.run('/bob/a', 'w1', { cpu: 4, band: 'BATCH', startedAtMs: made.nowMs - 10 * minute });
-    made.submit('/ann/a', { band: 'INTERACTIVE' });
-    const { message, reasons } = explain(made, '/ann/a');
-    const at = timeText(made.nowMs + 2 * minute);
-    expect(message).toBe(
-      `Waits for 1 CPU core (0 of 4 free). It may take the place of batch work when it has waited 2m 00s, at ${at}.`,
-    );
-    expect(reasons.map(({ kind }) => kind)).toEqual(['capacity', 'backend']);
-  });
-
-  test.each([
-    ['it may evict nobody', { band: 'BATCH' }],
-    ['it has waited long enough', { band: 'INTERACTIVE', waitedMs: 2 * minute }],
-    ['it need not wait', { band: 'PRODUCTION' }],
-    ['what runs is as good as it is', { band: 'INTERACTIVE', beside: 'INTERACTIVE' }],
-  ] as const)('says nothing of it when %s', (_when, { band, ...more }) => {
-    const made = new TestCluster([worker('w1')]);
-    const beside = 'beside' in more ? more.beside : 'BATCH';
-    made.run('/bob/a', 'w1', { cpu: 4, band: beside, startedAtMs: made.nowMs - 10 * minute });
-    const waitedMs = 'waitedMs' in more ? more.waitedMs : 0;
-    made.submit('/ann/a', { band, waitingSinceMs: made.nowMs - waitedMs });
-    expect(explain(made, '/ann/a').message).not.toContain('take the place');
   });
 });

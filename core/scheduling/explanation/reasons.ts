@@ -61,7 +61,8 @@ function codeOf({ cluster, decision, nowMs }: ExplainContext, { job }: JobEntry)
   return decided ?? gateOf(job, nowMs, (id) => cluster.jobState(id)) ?? 'capacity';
 }
 
-function reasonOf(context: ExplainContext, entry: JobEntry, code: WaitCode): WaitReason {
+/** Of a job that such a decision keeps waiting. */
+export function reasonOf(context: ExplainContext, entry: JobEntry, code: WaitCode): WaitReason {
   const { job } = entry;
   const { cluster, decision } = context;
   switch (code) {

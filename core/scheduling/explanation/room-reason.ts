@@ -4,7 +4,7 @@ import type { Cluster } from '../cluster.js';
 import type { Decision, Placed } from '../decision.js';
 import { closedCause, taintCause } from '../closed.js';
 import { showConstraint } from '../constraints.js';
-import { describeCards } from '../feasible.js';
+import { describeCards, describeWorker } from '../feasible.js';
 import type { JobEntry } from '../queue.js';
 import type { Rules } from '../rules.js';
 import { isCandidate, passing } from '../shape.js';
@@ -59,19 +59,32 @@ function impossibleReason({ cluster }: ExplainContext, entry: JobEntry): WaitRea
   );
   if (tainted !== null) return { kind: 'backend', ...tainted };
   const row = entry.shape.row * table.count;
-  const most = (column: (worker: number) => number) => Math.max(0, ...allowed.map(column));
   const need = needOf(entry, cluster);
-  return {
-    kind: 'too-large',
-    need,
-    largest: {
-      cpuMillicores: most((worker) => table.cpu[worker] ?? 0),
-      memoryBytes: most((worker) => table.memory[worker] ?? 0),
-      gpuCount: most((worker) => table.cards[row + worker] ?? 0),
-      gpuVariant: need.gpuVariant,
-    },
-    cards: describeCards(allowed.flatMap((worker) => table.workers[worker] ?? [])),
+  // A model nobody has: cards of others do not count.
+  const unknownModel = entry.shape.row === 0 && need.gpuVariant !== null && need.gpuCount > 0;
+  const cardsOf = (worker: number) => (unknownModel ? 0 : (table.cards[row + worker] ?? 0));
+  const holds = (worker: number) =>
+    (table.cpu[worker] ?? 0) >= need.cpuMillicores &&
+    (table.memory[worker] ?? 0) >= need.memoryBytes &&
+    cardsOf(worker) >= need.gpuCount;
+  if (allowed.some((worker) => table.healthy[worker] !== 1 && holds(worker))) {
+    const message = 'Waits for a machine that could run it to become healthy.';
+    return { kind: 'backend', code: 'WAITS_FOR_CAPACITY', message };
+  }
+  const most = (column: (worker: number) => number) => Math.max(0, ...allowed.map(column));
+  const largest = {
+    cpuMillicores: most((worker) => table.cpu[worker] ?? 0),
+    memoryBytes: most((worker) => table.memory[worker] ?? 0),
+    gpuCount: most(cardsOf),
+    gpuVariant: need.gpuVariant,
   };
+  const each = allowed.flatMap((worker) => table.workers[worker] ?? []);
+  const together =
+    need.cpuMillicores <= largest.cpuMillicores &&
+    need.memoryBytes <= largest.memoryBytes &&
+    need.gpuCount <= largest.gpuCount;
+  const cards = together ? each.slice(0, 5).map(describeWorker).join('; ') : describeCards(each);
+  return { kind: 'too-large', need, largest, cards };
 }
 
 function taskReason(context: ExplainContext, entry: JobEntry): WaitReason {

@@ -1,5 +1,6 @@
 /** The sentences for structured reasons: a whole one for pages, a short one for lists. */
 import type { NeedView, Offer, SharingView, Shortfall, WaitReason } from '../../contract/explanation.js';
+import type { JobState } from '../../contract/states.js';
 import { formatSize } from '../../formats/sizes.js';
 import { timeText } from '../../formats/times.js';
 import { formatCores, formatGpus } from '../feasible.js';
@@ -50,7 +51,7 @@ export function sentenceOf(reason: WaitReason): string {
     case 'dependency': {
       const parts = reason.jobs.map(
         ({ jobId, on, state }) =>
-          `${jobId} ${dependencyWords[on]}${state === null ? '' : ` (it is ${state})`}`,
+          `${jobId} ${dependencyWords[on]}${state === null ? '' : ` (${stateWord[state]})`}`,
       );
       const more = parts.length > 2 ? ` and ${parts.length - 2} more` : '';
       return `Waits for ${parts.slice(0, 2).join(' and ')}${more}.`;
@@ -159,6 +160,15 @@ function shortText(reason: WaitReason): string {
   }
 }
 
+const stateWord: Readonly<Record<JobState, string>> = {
+  PENDING: 'it waits',
+  RUNNING: 'it runs',
+  SUCCEEDED: 'it succeeded',
+  FAILED: 'it failed',
+  KILLED: 'it was stopped',
+  WORKER_FAILED: 'its machine was lost',
+  UNSCHEDULABLE: 'it could not be scheduled',
+};
 const dependencyWords = { success: 'to succeed', end: 'to end', failure: 'to fail' } as const;
 const resourceWords = { cpu: 'CPU', memory: 'memory', gpu: 'GPUs' } as const;
 
@@ -215,20 +225,21 @@ function constraintText(constraints: Extract<WaitReason, { kind: 'constraint' }>
 }
 
 function tooLargeText(need: NeedView, largest: NeedView, cards: string): string {
-  const parts: string[] = [];
+  const parts: (readonly [string, string])[] = [];
   if (need.cpuMillicores > largest.cpuMillicores)
-    parts.push(
-      `${formatCores(need.cpuMillicores)} (the largest machine has ${largest.cpuMillicores / 1000})`,
-    );
+    parts.push([formatCores(need.cpuMillicores), `the largest machine has ${largest.cpuMillicores / 1000}`]);
   if (need.memoryBytes > largest.memoryBytes)
-    parts.push(
-      `${formatSize(need.memoryBytes)} of memory (the largest machine has ${formatSize(largest.memoryBytes)})`,
-    );
+    parts.push([
+      `${formatSize(need.memoryBytes)} of memory`,
+      `the largest machine has ${formatSize(largest.memoryBytes)}`,
+    ]);
   if (need.gpuCount > largest.gpuCount)
-    parts.push(`${formatGpus(need.gpuCount, need.gpuVariant)} (there is ${cards})`);
+    parts.push([formatGpus(need.gpuCount, need.gpuVariant), `there is ${cards}`]);
+  const [only, second] = parts;
+  if (only !== undefined && second === undefined) return `Asked for ${only[0]}; ${only[1]}.`;
   return parts.length === 0
-    ? `Asked for ${needText(need)}; no machine has all of it.`
-    : `Asked for ${parts.join(' and ')}.`;
+    ? `Asked for ${needText(need)}; no machine has all of it: ${cards}.`
+    : `Asked for ${parts.map(([asked, there]) => `${asked} (${there})`).join(' and ')}.`;
 }
 
 function neededText({ resource, needed }: Shortfall, need: NeedView): string {
