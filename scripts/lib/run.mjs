@@ -1,9 +1,12 @@
 /** Running other programs from the scripts. */
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { endFamily, newMark } from './family.mjs';
 
 /** The outcome of a program: its exit code (128 + n for a signal) and the end of what it printed. */
 const tailBytes = 16_000;
+/** Told to end because we leave, it has this long before it is killed. */
+const leaveMs = 3000;
 
 /**
  * Runs a program without standard input and keeps the end of its output. Rejects only when it cannot be started.
@@ -15,9 +18,10 @@ const tailBytes = 16_000;
 export function run(program, args, options = {}) {
   return new Promise((resolve, reject) => {
     const grouped = options.timeoutMs !== undefined && process.platform !== 'win32';
+    const { mark, env } = newMark();
     const child = spawn(program, args, {
       cwd: options.cwd,
-      env: options.env ?? process.env,
+      env: { ...(options.env ?? process.env), ...(grouped ? env : {}) },
       stdio: ['ignore', options.inherit ? 'inherit' : 'pipe', options.inherit ? 'inherit' : 'pipe'],
       // A group of its own, so that a time-out ends the children of the program too.
       detached: grouped,
@@ -45,20 +49,32 @@ export function run(program, args, options = {}) {
     };
     /** @type {NodeJS.Timeout[]} */
     const timers = [];
-    const release = grouped ? endWithUs(() => end('SIGTERM')) : () => {};
+    const endAllOfIt = () => {
+      end('SIGKILL');
+      endFamily(mark);
+    };
+    const leave = () => {
+      end('SIGTERM');
+      endFamily(mark, leaveMs);
+    };
+    const release = grouped ? endWithUs(leave) : () => {};
     if (options.timeoutMs !== undefined) {
       timers.push(
         setTimeout(() => {
           timedOut = true;
           end('SIGTERM');
         }, options.timeoutMs),
-        setTimeout(() => end('SIGKILL'), options.timeoutMs + 10_000),
+        // What it has started may hold its output open, and would go on for ever.
+        setTimeout(endAllOfIt, options.timeoutMs + 10_000),
       );
     }
     child.on('error', (error) => {
       timers.forEach((timer) => clearTimeout(timer));
       release();
       reject(error);
+    });
+    child.on('exit', () => {
+      if (timedOut) endAllOfIt();
     });
     child.on('close', (code, signal) => {
       timers.forEach((timer) => clearTimeout(timer));
