@@ -37,8 +37,9 @@ export class LocalHand {
   private constructor(readonly process: ChildProcessWithoutNullStreams) {
     process.stdout.on('data', (piece: Buffer) => {
       this.said.push(...this.words.push(piece));
-      for (const wake of this.waiters.splice(0)) wake();
+      this.wake();
     });
+    process.once('exit', () => this.wake());
     process.stderr.setEncoding('utf8').on('data', (piece: string) => (this.errors += piece));
     process.stdin.on('error', () => undefined);
   }
@@ -105,10 +106,7 @@ export class LocalHand {
       if (found !== undefined) return found;
       if (this.process.exitCode !== null || this.process.signalCode !== null)
         throw new Error(`The hand ended before it said ${kind}: ${this.errors}`);
-      await new Promise<void>((resolve) => {
-        this.waiters.push(resolve);
-        this.process.once('exit', resolve);
-      });
+      await new Promise<void>((resolve) => this.waiters.push(resolve));
     }
   }
 
@@ -116,6 +114,10 @@ export class LocalHand {
   async end(uid: string): Promise<void> {
     this.send('stop', uid, 'KILL', '0', '');
     await Promise.race(['gone', 'fenced'].map((kind) => this.word(kind, (word) => word.text(0) === uid)));
+  }
+
+  private wake(): void {
+    for (const wake of this.waiters.splice(0)) wake();
   }
 
   /** What it told last of others. */

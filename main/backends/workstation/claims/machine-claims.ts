@@ -34,7 +34,7 @@ export class MachineClaims {
   private readonly folder: ClaimsFolder;
   private readonly own = new Map<string, Claim>();
   private readonly here = surroundingsHere();
-  private readonly controller: string;
+  readonly controller: string;
   private usable: boolean;
   private watcher: FSWatcher | null = null;
   private settling: NodeJS.Timeout | null = null;

@@ -1,6 +1,15 @@
 /** Whatever somebody puts into the folder of claims: the far hand reads of it what the controller on the machine itself reads. */
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -124,6 +133,31 @@ describe('what somebody puts there to do harm', () => {
     hand.send('sample');
     await eventually(() => hand.claims().slice(3)).toEqual([name, os.userInfo().username]);
   });
+
+  test.runIf(process.getuid?.() === 0)(
+    'what another login writes in our name is no claim of ours',
+    async () => {
+      for (const [name, controller] of [
+        ['GPU-far', 'f'.repeat(16)],
+        ['GPU-near', local.controller],
+      ] as const) {
+        const file = path.join(folder, `device-${name}-0`);
+        write(JSON.stringify({ ...claimOf('c7', [name]), controller }), file);
+        chownSync(file, 65534, 65534);
+      }
+      const hand = await open();
+      const onBoth = launchOf({ command: ['true'], gpu: '2' }, { devices: ['GPU-far', 'GPU-near'] });
+      hand.start(onBoth);
+      expect((await hand.word('fault')).text(3)).toBe('nobody');
+      expect(new Set(hand.claims().slice(3))).toEqual(new Set(['GPU-far', 'nobody', 'GPU-near']));
+      expect([...local.others().devices.keys()].sort()).toEqual(['GPU-far', 'GPU-near']);
+      expect(local.take({ ...onBoth, devices: ['GPU-near'] })).toContain('claimed by nobody');
+      hand.send('strays');
+      await hand.word('strays-gone');
+      local.sweep(() => false);
+      expect(readdirSync(folder).sort()).toEqual(['device-GPU-far-0', 'device-GPU-near-0']);
+    },
+  );
 
   test.runIf(process.getuid?.() === 0)('whose a claim is, its file says and not its words', async () => {
     const file = path.join(folder, `device-${card}-0`);

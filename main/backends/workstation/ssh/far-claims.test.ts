@@ -150,6 +150,24 @@ test('a claim outlives the hand, the next one renews it, and it is dead when not
   expect(local.take(onCards([card]))).toBeNull();
 });
 
+test('a start that is asked for again takes over the claim that a killed hand left for it, as of any that is dead', async () => {
+  const launch = onCards([card]);
+  const left = {
+    ...claimOf(0),
+    controller: far,
+    attempt: launch.uid,
+    devices: [card],
+    host: await deadIdentity(),
+  };
+  for (const name of [`attempt-${launch.uid}`, `device-${card}-0`])
+    writeFileSync(path.join(folder, name), JSON.stringify(left));
+  const hand = await open();
+  hand.start(launch);
+  await hand.word('started');
+  expect(readdirSync(folder).sort()).toEqual([`attempt-${launch.uid}`, `device-${card}-1`]);
+  expect(read().map(({ dead, claim }) => [dead, claim.host.pid])).toEqual(Array(2).fill([false, hand.pid]));
+});
+
 test('a supervisor that is killed gives its card back when all of it is gone', async () => {
   const hand = await open();
   const launch = onCards([card], { script: 'sleep 300 & wait' });
