@@ -1,10 +1,9 @@
 /** One long-lived call of nvidia-smi that prints a line a card every two seconds: far cheaper than a call each time. */
-import type { ChildProcess } from 'node:child_process';
 import { parseSampleLine, sampleColumns, type NvidiaSample } from '../../core/formats/nvidia-smi/csv.js';
-import type { NvidiaTool } from './nvidia-tool.js';
+import type { CardsCall, CardsTool } from './nvidia-tool.js';
 
 export interface GpuLoopOptions {
-  readonly tool: NvidiaTool;
+  readonly tool: CardsTool;
   /** Cards to ask about; null: all. */
   readonly ids: () => readonly string[] | null;
   readonly onSample: (sample: NvidiaSample) => void;
@@ -19,7 +18,7 @@ const longestPauseMs = 60_000;
 const longestLine = 4096;
 
 export class GpuLoop {
-  private child: ChildProcess | null = null;
+  private call: CardsCall | null = null;
   private wanted = false;
   private pauseMs = firstPauseMs;
   private again: NodeJS.Timeout | null = null;
@@ -43,33 +42,32 @@ export class GpuLoop {
 
   private start(): void {
     const { tool, everyMs = defaultEveryMs } = this.options;
-    if (this.child !== null || tool.hangs() !== null) {
-      if (this.child === null) this.later();
+    if (this.call !== null || tool.hangs() !== null) {
+      if (this.call === null) this.later();
       return;
     }
     const ids = this.options.ids();
-    const child = tool.start(
+    let rest = '';
+    const call: CardsCall = tool.follow(
       [
         `--query-gpu=${sampleColumns.join(',')}`,
         '--format=csv,noheader,nounits',
         `--loop-ms=${everyMs}`,
         ...(ids === null ? [] : ['-i', ids.join(',')]),
       ],
-      () => this.ended(child),
+      {
+        text: (piece) => {
+          if (call !== this.call) return;
+          this.watch(call, everyMs);
+          const lines = (rest + piece).split('\n');
+          rest = (lines.pop() ?? '').slice(-longestLine);
+          for (const line of lines) this.take(line);
+        },
+        ended: () => this.ended(call),
+      },
     );
-    this.child = child;
-    let rest = '';
-    child.stdout?.on('data', (piece: Buffer) => {
-      if (child !== this.child) return;
-      this.watch(child, everyMs);
-      const lines = (rest + piece.toString('latin1')).split('\n');
-      rest = (lines.pop() ?? '').slice(-longestLine);
-      for (const line of lines) this.take(line);
-    });
-    // Nothing waits for it, so it must not fill.
-    child.stderr?.resume();
-    child.once('close', () => this.ended(child));
-    this.watch(child, everyMs);
+    this.call = call;
+    this.watch(call, everyMs);
   }
 
   private take(line: string): void {
@@ -84,18 +82,18 @@ export class GpuLoop {
   }
 
   /** Silent for that long it hangs. */
-  private watch(child: ChildProcess, everyMs: number): void {
+  private watch(call: CardsCall, everyMs: number): void {
     if (this.watchdog !== null) clearTimeout(this.watchdog);
     this.watchdog = setTimeout(() => {
-      if (child !== this.child) return;
-      this.options.tool.giveUp(child);
-      this.ended(child);
+      if (call !== this.call) return;
+      call.giveUp();
+      this.ended(call);
     }, everyMs + this.options.tool.timeoutMs).unref();
   }
 
-  private ended(child: ChildProcess): void {
-    if (child !== this.child) return;
-    this.child = null;
+  private ended(call: CardsCall): void {
+    if (call !== this.call) return;
+    this.call = null;
     if (this.watchdog !== null) clearTimeout(this.watchdog);
     if (!this.wanted) return;
     this.options.onTrouble();
@@ -115,12 +113,8 @@ export class GpuLoop {
     if (this.again !== null) clearTimeout(this.again);
     if (this.watchdog !== null) clearTimeout(this.watchdog);
     this.again = null;
-    const child = this.child;
-    this.child = null;
-    if (child === null) return;
-    child.kill('SIGKILL');
-    child.unref();
-    child.stdout?.destroy();
-    child.stderr?.destroy();
+    const call = this.call;
+    this.call = null;
+    call?.end();
   }
 }

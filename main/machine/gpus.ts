@@ -19,8 +19,8 @@ import { parseTopology, type CardTopology } from '../../core/formats/nvidia-smi/
 import { GpuHealth } from './gpu-health.js';
 import { GpuLoop } from './gpu-loop.js';
 import { measuredNow, silentView, viewsOf } from './gpu-views.js';
-import { KernelLog } from './kernel-log.js';
-import { NvidiaTool } from './nvidia-tool.js';
+import { KernelLog, type ErrorLog } from './kernel-log.js';
+import { NvidiaTool, type CardsTool } from './nvidia-tool.js';
 import { createProcessView } from './processes.js';
 import { userOfProcess } from './users.js';
 
@@ -66,7 +66,14 @@ export interface GpuReaderOptions {
   /** Where cards that are kept from jobs are remembered. */
   readonly healthFile?: string;
   readonly cleanAfterMs?: number;
-  readonly kernelLog?: KernelLog;
+  readonly kernelLog?: ErrorLog;
+  /** Another machine than this one. */
+  readonly elsewhere?: {
+    readonly tool: CardsTool;
+    readonly bootId: string;
+    readonly memoryBytes: number;
+    readonly userOf: (pid: number) => string | null;
+  };
 }
 
 /** A machine without the tool is asked again this seldom: somebody may install a driver. */
@@ -82,9 +89,9 @@ export function createGpuReader(options: GpuReaderOptions): GpuReader {
 }
 
 class NvidiaReader implements GpuReader {
-  private readonly tool: NvidiaTool;
+  private readonly tool: CardsTool;
   private readonly health: GpuHealth;
-  private readonly kernelLog: KernelLog;
+  private readonly kernelLog: ErrorLog;
   private readonly loop: GpuLoop;
   /** As seen last, in the order of the bus; those lost among them. */
   private cards: readonly NvidiaCard[] = [];
@@ -106,10 +113,10 @@ class NvidiaReader implements GpuReader {
   private firstXid = true;
 
   constructor(private readonly options: GpuReaderOptions) {
-    const { nowMs, command, timeoutMs, loopMs, healthFile = null, cleanAfterMs } = options;
-    this.tool = new NvidiaTool({ nowMs, command, timeoutMs });
+    const { nowMs, command, timeoutMs, loopMs, healthFile = null, cleanAfterMs, elsewhere } = options;
+    this.tool = elsewhere?.tool ?? new NvidiaTool({ nowMs, command, timeoutMs });
     this.kernelLog = options.kernelLog ?? new KernelLog();
-    const bootId = createProcessView().bootId() ?? 'unknown';
+    const bootId = elsewhere?.bootId ?? createProcessView().bootId() ?? 'unknown';
     this.health = new GpuHealth({ nowMs, file: healthFile, bootId, cleanAfterMs });
     this.loop = new GpuLoop({
       tool: this.tool,
@@ -338,8 +345,8 @@ class NvidiaReader implements GpuReader {
   private views(card: NvidiaCard): readonly GpuView[] {
     return viewsOf(card, {
       attemptOf: this.attemptOf,
-      userOf: userOfProcess,
-      hostMemoryBytes: os.totalmem(),
+      userOf: this.options.elsewhere?.userOf ?? userOfProcess,
+      hostMemoryBytes: this.options.elsewhere?.memoryBytes ?? os.totalmem(),
       listed: this.listed,
       topology: this.topology,
       cards: this.cards,

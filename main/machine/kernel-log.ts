@@ -6,7 +6,14 @@ const deviceFile = '/dev/kmsg';
 /** A log that grows faster than it is read must not hold this program. */
 const mostRecords = 20_000;
 
-export class KernelLog {
+export interface ErrorLog {
+  readable(): boolean;
+  /** What was written since the last call. */
+  read(): readonly Xid[];
+  close(): void;
+}
+
+export class KernelLog implements ErrorLog {
   private file: number | null = null;
   private failed = false;
   private readonly buffer = Buffer.alloc(8192);

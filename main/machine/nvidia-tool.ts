@@ -6,6 +6,26 @@ export type ToolAnswer =
   | { readonly kind: 'absent' }
   | { readonly kind: 'failed'; readonly reason: string };
 
+/** A call that goes on until it is ended. */
+export interface CardsCall {
+  /** It does not answer: nothing waits for it any more. */
+  giveUp(): void;
+  end(): void;
+}
+
+/** How nvidia-smi is asked, here or on another machine. */
+export interface CardsTool {
+  readonly timeoutMs: number;
+  /** Null, or one sentence about the call that hangs. */
+  hangs(): string | null;
+  /** Answers within the time limit whatever the tool does; never rejects. */
+  run(args: readonly string[]): Promise<ToolAnswer>;
+  follow(
+    args: readonly string[],
+    told: { readonly text: (piece: string) => void; readonly ended: () => void },
+  ): CardsCall;
+}
+
 export interface NvidiaToolOptions {
   readonly nowMs: () => number;
   readonly command?: string | undefined;
@@ -15,7 +35,7 @@ export interface NvidiaToolOptions {
 const defaultTimeoutMs = 10_000;
 const maxOutputBytes = 16 * 1024 * 1024;
 
-export class NvidiaTool {
+export class NvidiaTool implements CardsTool {
   readonly timeoutMs: number;
   /** A call that was given up but still lives; a driver in trouble is not asked a second time. */
   private hanging: { readonly child: ChildProcess; readonly sinceMs: number } | null = null;
@@ -31,8 +51,28 @@ export class NvidiaTool {
     return `nvidia-smi has not answered for ${seconds + Math.round(this.timeoutMs / 1000)} s; it is not asked again before it ends`;
   }
 
-  /** Null where it cannot be started, which `onError` is told. */
-  start(args: readonly string[], onError: (absent: boolean, message: string) => void): ChildProcess {
+  follow(
+    args: readonly string[],
+    { text, ended }: { readonly text: (piece: string) => void; readonly ended: () => void },
+  ): CardsCall {
+    const child = this.start(args, ended);
+    child.stdout?.on('data', (piece: Buffer) => text(piece.toString('latin1')));
+    // Nothing waits for it, so it must not fill.
+    child.stderr?.resume();
+    child.once('close', ended);
+    return {
+      giveUp: () => this.giveUp(child),
+      end: () => {
+        child.kill('SIGKILL');
+        child.unref();
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      },
+    };
+  }
+
+  /** Where it cannot be started, `onError` is told. */
+  private start(args: readonly string[], onError: (absent: boolean, message: string) => void): ChildProcess {
     const child = spawn(this.options.command ?? 'nvidia-smi', args, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, LC_ALL: 'C' },
@@ -42,7 +82,7 @@ export class NvidiaTool {
   }
 
   /** Ends a call that does not answer. In the kernel's hands it may not even die: nothing of it may hold this program. */
-  giveUp(child: ChildProcess): void {
+  private giveUp(child: ChildProcess): void {
     if (child.exitCode !== null || child.signalCode !== null) return;
     this.hanging = { child, sinceMs: this.options.nowMs() };
     child.once('exit', () => {

@@ -6,7 +6,7 @@ import { describeLab, labMachines, quickLimits, type LabMachines, type LabProbe 
 import { launchOf } from '../harness/backend-probe.js';
 import { eventually } from '../harness/process-backend.js';
 import type { LabHost } from '../../scripts/lib/lab-hosts.mjs';
-import type { SshMachineOptions } from '../../main/backends/workstation/ssh/ssh-machine.js';
+import type { SshMachineOptions } from '../../main/backends/workstation/ssh/ssh-machine-options.js';
 
 /** Never lost, however long it takes. */
 const patient: Partial<SshMachineOptions> = {
@@ -219,7 +219,7 @@ describeLab('a workstation by SSH', () => {
     expect(probe.state_()).toBe('DEGRADED');
     expect(starts()).toBe('0');
     first.machine.forget();
-    probe.machine.retry();
+    void probe.machine.retry();
   });
 
   test('a machine with another host key than the known one is not talked to', async () => {
@@ -244,7 +244,7 @@ describeLab('a workstation by SSH', () => {
     expect(probe.backend.observe()[0]?.contact?.message).toContain('Is it on');
     await host.boot();
     host.mend();
-    probe.machine.retry();
+    void probe.machine.retry();
     await probe.healthy();
   });
 

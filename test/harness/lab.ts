@@ -4,11 +4,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { describe } from 'vitest';
-import {
-  createSshMachine,
-  type SshMachine,
-  type SshMachineOptions,
-} from '../../main/backends/workstation/ssh/ssh-machine.js';
+import { createSshMachine } from '../../main/backends/workstation/ssh/ssh-machine.js';
+import type {
+  SshMachine,
+  SshMachineOptions,
+} from '../../main/backends/workstation/ssh/ssh-machine-options.js';
 import { Lab, labObstacle, type LabHost } from '../../scripts/lib/lab-hosts.mjs';
 import { BackendProbe } from './backend-probe.js';
 

@@ -8,7 +8,8 @@ import type { LinkLog } from './process/launcher-link.js';
 import { checkMachine, type MachineLook } from './ssh/check-machine.js';
 import type { AskDesk } from './ssh/ask-desk.js';
 import type { SshClient } from './ssh/ssh-command.js';
-import { createSshMachine, type SshMachine } from './ssh/ssh-machine.js';
+import { createSshMachine } from './ssh/ssh-machine.js';
+import type { SshMachine } from './ssh/ssh-machine-options.js';
 
 export interface SshFleetOptions {
   readonly local: Backend;

@@ -12,6 +12,8 @@ export interface UsageWatchOptions {
   readonly monotonicMs: () => number;
   /** A minute has passed: what was measured is told. */
   readonly tell: (entry: AttemptEntry) => void;
+  /** Of what runs on this machine unless told; of what does not, others tell by `take`. */
+  readonly usageOf?: typeof usageOfSessions | undefined;
   readonly everyMs?: number | undefined;
   readonly tellEveryMs?: number | undefined;
 }
@@ -125,7 +127,7 @@ export class UsageWatch {
       const { supervisor, phase } = each.entry;
       if (supervisor !== null && phase !== 'ended') sessions.set(supervisor.pid, each);
     }
-    const usages = usageOfSessions(new Set(sessions.keys()));
+    const usages = (this.options.usageOf ?? usageOfSessions)(new Set(sessions.keys()));
     for (const [session, each] of sessions) {
       const usage = usages.get(session);
       if (usage === undefined) continue;

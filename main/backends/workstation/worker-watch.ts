@@ -267,7 +267,7 @@ export function figuresOf(worker: WorkerObservation): LoadFigures {
 /** Who shares a card is placed by its memory: so large a part of it, used or free, is told at once. */
 const memoryNews = 32;
 
-function statesOf({ gpus }: GpuReading): string {
+export function statesOf({ gpus }: Pick<GpuReading, 'gpus'>): string {
   return gpus
     .map(({ uuid, state, memoryUsedBytes: used, memoryTotalBytes: total }) => {
       const filled = used === null || total === null ? '' : Math.round((used / total) * memoryNews);
@@ -277,7 +277,7 @@ function statesOf({ gpus }: GpuReading): string {
 }
 
 /** A machine with cards takes jobs without any all the same: only what asks for a device type is held to it. */
-function attributesOf(
+export function attributesOf(
   hostname: string,
   gpus: readonly GpuView[],
   errorLog: GpuReading['errorLog'],

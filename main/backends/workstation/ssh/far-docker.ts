@@ -6,8 +6,10 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
+import type { GpuView } from '../../../../core/contract/gpus.js';
 import type { DockerState } from '../../../../core/contract/machines.js';
 import type { Cause } from '../../../../core/contract/views.js';
+import type { GpuReading } from '../../../machine/gpus.js';
 import { LogGrowth } from '../../../logs/growth.js';
 import { readRange } from '../../../logs/log-file.js';
 import type {
@@ -18,6 +20,7 @@ import type {
   LogMark,
   LogRange,
 } from '../../backend.js';
+import { lostMessage } from '../device-watch.js';
 import { DockerRuntime } from '../docker/docker-runtime.js';
 import type { FoundEndpoint } from '../docker/endpoint.js';
 import { newEntry, observationOf } from '../process/attempt-entry.js';
@@ -39,6 +42,8 @@ export interface FarDockerOptions {
   /** Null: there is no connection. */
   readonly connect: () => Duplex;
   readonly isConnected: () => boolean;
+  /** As they are themselves, whoever claims them. */
+  readonly cards: () => readonly GpuView[];
   readonly onObservations: (batch: readonly AttemptObservation[]) => void;
   readonly onGrew: (uid: string, outSize: number, errSize: number) => void;
   readonly onState: () => void;
@@ -128,6 +133,18 @@ export class FarDocker {
     this.runtime?.reconcile(this.wanted());
   }
 
+  /** Some hold cards. */
+  holdsCards(): boolean {
+    return [...this.running.values()].some(({ devices }) => devices.length > 0);
+  }
+
+  cardsRead({ gpus, lost }: GpuReading): void {
+    this.usage?.look(gpus);
+    for (const gpu of gpus)
+      for (const { uid, devices } of lost?.has(gpu.uuid) === true ? [...this.running.values()] : [])
+        if (devices.includes(gpu.uuid)) this.runtime?.loseDevice(uid, lostMessage(gpu));
+  }
+
   lost(message: string): void {
     this.lostCause = { code: 'WORKER_LOST', message };
     void this.runtime?.close();
@@ -191,6 +208,11 @@ export class FarDocker {
         if (launch === null) return;
         this.running.set(uid, launch);
         files.hold(launch);
+      },
+      deviceFault: ({ launch }) => {
+        const held = this.options.cards().filter(({ uuid }) => launch?.devices.includes(uuid));
+        const sick = held.find(({ state: of }) => of === 'SICK');
+        return sick === undefined ? null : lostMessage(sick);
       },
       onNotice: ({ uid }, notice) => files.notice(uid, notice),
       onUsage: (entry, figures) => usage.take(entry, figures),

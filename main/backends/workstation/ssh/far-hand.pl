@@ -18,6 +18,9 @@
 #   hold UID CLAIM..., release UID, contained UID... claims of containers: one that runs, one that is over, and all that may live
 #   room ID PATH -> room ID WHAT-DF-SAYS
 #   sample, disks, gpus, docker, ping ID             -> the same word with what was found
+#   tool ID ARGUMENT...   asks nvidia-smi            -> tool ID done|late|hangs TEXT, then pid, attempt and user of processes it names
+#   loop ID ARGUMENT...   until unloop ID            -> loop ID TEXT as it prints, loop-end ID when it ends
+#   kernel                                           -> kernel READABLE LAST-NUMBER, then numbers and lines about cards; later ones unasked
 # A claim is: in a container 0|1, shares its cards 0|1, millicores, bytes of memory, devices.
 # Unasked: hello, started, running, missing, fenced, unfilled, fault, gone, memory, usage, checkpoint, size, stuck, claims
 use strict;
@@ -47,6 +50,7 @@ my $page = POSIX::sysconf(POSIX::_SC_PAGESIZE()) || 4096;
 my ($input, $output, $base, $lock, $supervisor) = ('', '', undef, undef, undef);
 my (%attempts, %pids, %jobs, %watching, $scanned, $strays);
 my ($claims_told, $others_claim) = ('', 0);
+my (%hung, %loops, $kernel, $kernel_number);
 my $heard = mono();
 # What the cards are read with; `absent` where there is no such tool.
 my $cards = 'command -v nvidia-smi >/dev/null || { printf absent; exit; }; nvidia-smi -q -x; printf "\n--listed--\n"; nvidia-smi -L';
@@ -535,6 +539,7 @@ sub stop {
 sub reap {
   while ((my $pid = waitpid -1, POSIX::WNOHANG()) > 0) {
     my $status = $?;
+    delete $hung{$pid};
     my $a = delete $pids{$pid} or next;
     $a->{code} = $status & 127 ? '' : $status >> 8;
     @$a{qw(gone ended took)} = (1, now(), mono() - $a->{since});
@@ -581,16 +586,85 @@ sub job_over {
   kill 'KILL', -$job->{pid} if $late;
   close $job->{read};
   return say_('room', $1, $late ? '' : $job->{text}) if $name =~ /^room-(\d+)$/;
+  $hung{ $job->{pid} } = mono() if $late && $name eq 'tool';
   my @more;
-  if ($name eq 'gpus') {
-    for my $pid ($job->{text} =~ m{<pid>(\d+)</pid>}g) {
-      my @stat = stat "/proc/$pid" or next;
-      my $environ = slurp("/proc/$pid/environ") || '';
-      my $uid = $environ =~ /(?:^|\0)IRIS_ATTEMPT_UID=([0-9a-f]+)/ && -d "$base/$1" ? $1 : '';
-      push @more, $pid, $uid, (getpwuid $stat[4])[0];
+  @more = owners($job->{text} =~ m{<pid>(\d+)</pid>}g) if $name eq 'gpus' || $name eq 'tool';
+  @more = owners($job->{text} =~ m{(?:^|, )(\d+)(?=,|$)}mg) if $name eq 'tool' && !@more && $job->{text} !~ /</;
+  say_($name, defined $job->{id} ? $job->{id} : (), $late ? 'late' : 'done', $job->{text}, @more);
+}
+
+# Whose the processes are that the tool names.
+sub owners {
+  my @more;
+  for my $pid (@_) {
+    my @stat = stat "/proc/$pid" or next;
+    my $environ = slurp("/proc/$pid/environ") || '';
+    my $uid = $environ =~ /(?:^|\0)IRIS_ATTEMPT_UID=([0-9a-f]+)/ && -d "$base/$1" ? $1 : '';
+    push @more, $pid, $uid, (getpwuid $stat[4])[0];
+  }
+  return @more;
+}
+
+# One call at a time. One that does not even die when it is killed hangs in the driver, which then is not asked again.
+sub tool {
+  my ($id, @args) = @_;
+  my ($since) = sort { $a <=> $b } values %hung;
+  return say_('tool', $id, 'hangs', sprintf '%.0f', mono() - $since) if defined $since;
+  return say_('tool', $id, 'late', '') if $jobs{tool};
+  job('tool', 10, sub { run_program('nvidia-smi', @args) });
+  $jobs{tool}{id} = $id if $jobs{tool};
+}
+
+# Between the tool and the hand stands a child that ends the tool when the hand ends, however that comes.
+sub loop {
+  my ($id, @args) = @_;
+  pipe(my $read, my $write) && pipe(my $life, my $hold) or return say_('loop-end', $id);
+  my $pid = fork;
+  return say_('loop-end', $id) unless defined $pid;
+  if ($pid == 0) {
+    POSIX::setsid();
+    # As those of other loops are held open here, none of them would be seen to end.
+    delete @loops{keys %loops};
+    close $_ for $hold, $read;
+    my $tool = fork;
+    if (defined $tool && $tool == 0) {
+      POSIX::setsid();
+      POSIX::dup2(fileno $write, 1);
+      open STDERR, '>', '/dev/null';
+      $ENV{LC_ALL} = 'C';
+      run_program('nvidia-smi', @args);
+    }
+    close $write;
+    for (;;) {
+      my $reads = '';
+      vec($reads, fileno $life, 1) = 1;
+      last if select($reads, undef, undef, 0.5) > 0;
+      POSIX::_exit(0) if !defined $tool || waitpid($tool, POSIX::WNOHANG()) != 0;
+    }
+    kill 'KILL', -$tool;
+    POSIX::_exit(0);
+  }
+  close $_ for $write, $life;
+  $loops{$id} = { pid => $pid, read => $read, hold => $hold };
+}
+
+# What the kernel's log says of cards, with the number of each record; a log in a file has none, so its lines are counted.
+sub look_kernel {
+  my ($always) = @_;
+  $kernel = POSIX::open('/dev/kmsg', POSIX::O_RDONLY() | POSIX::O_NONBLOCK()) unless defined $kernel;
+  return $always && say_('kernel', 0, 0) unless defined $kernel;
+  my @found;
+  for (1 .. 20_000) {
+    my $count = POSIX::read($kernel, my $piece, 8192);
+    next if !defined $count && $! == POSIX::EPIPE();
+    last unless defined $count && $count > 0;
+    for my $line (split /\n/, $piece) {
+      next if $line =~ /^ /;
+      $kernel_number = $line =~ /^\d+,(\d+),/ ? $1 : ($kernel_number // 0) + 1;
+      push @found, $kernel_number, $line if index($line, 'NVRM: Xid') >= 0;
     }
   }
-  say_($name, $late ? 'late' : 'done', $job->{text}, @more);
+  say_('kernel', 1, $kernel_number // 0, @found) if $always || @found;
 }
 
 sub run_program {
@@ -795,6 +869,10 @@ sub receive {
   elsif ($kind eq 'sample') { Claims::refresh(); look_claims(); sample() }
   elsif ($kind eq 'disks') { job('disks', 5, sub { run_program('df', '-Pk', $base, $ENV{HOME} || '/', '/') }) }
   elsif ($kind eq 'gpus') { job('gpus', 10, sub { run_program('/bin/sh', '-c', $cards) }) }
+  elsif ($kind eq 'tool') { tool(@texts) }
+  elsif ($kind eq 'loop') { loop(@texts) }
+  elsif ($kind eq 'unloop') { delete $loops{ $texts[0] } }
+  elsif ($kind eq 'kernel') { look_kernel(1) }
   elsif ($kind eq 'docker') { job('docker', 5, \&docker_probe) }
 }
 
@@ -822,6 +900,7 @@ sub periodic {
     step_end($a) if $a->{ending};
   }
   for my $name (keys %jobs) { job_over($name, 1) if $now >= $jobs{$name}{until} }
+  look_kernel(0) if %loops && $is_slow;
   look_claims() if $is_slow && Claims::changed();
   if ($strays && !grep { $attempts{$_} } @$strays) { say_('strays-gone', scalar @$strays); $strays = undef }
   if (defined $base && $now - $pruned > 21_600) { $pruned = $now; prune() }
@@ -835,10 +914,10 @@ flush();
 for (;;) {
   my ($reads, $writes) = ('', '');
   vec($reads, fileno $in, 1) = 1;
-  vec($reads, fileno $jobs{$_}{read}, 1) = 1 for keys %jobs;
+  vec($reads, fileno $_->{read}, 1) = 1 for values %jobs, values %loops;
   vec($writes, fileno $out, 1) = 1 if length $output;
   my $busy = grep { $_->{ending} || $_->{unfilled} } values %attempts;
-  my $ready = select $reads, $writes, undef, $busy ? 0.005 : $strays || %attempts ? 0.1 : %jobs ? 0.5 : $others_claim ? 1 : 10;
+  my $ready = select $reads, $writes, undef, $busy ? 0.005 : $strays || %attempts ? 0.1 : %jobs || %loops ? 0.5 : $others_claim ? 1 : 10;
   $scanned = undef;
   if ($ready > 0) {
     if (vec $reads, fileno $in, 1) {
@@ -852,6 +931,14 @@ for (;;) {
         receive(unpack '(N/a*)*', $frame);
         reap();
       }
+    }
+    for my $id (keys %loops) {
+      next unless vec $reads, fileno $loops{$id}{read}, 1;
+      my $count = sysread $loops{$id}{read}, my $piece, 65_536;
+      next if !defined $count && $! == POSIX::EINTR();
+      # One who does not listen any more is told nothing.
+      if ($count) { say_('loop', $id, $piece) if length $output < 1 << 20 }
+      else { delete $loops{$id}; say_('loop-end', $id) }
     }
     for my $name (keys %jobs) {
       next unless vec $reads, fileno $jobs{$name}{read}, 1;

@@ -2,6 +2,7 @@
 import type { GpuView } from '../../../../core/contract/gpus.js';
 import type { DiskView, DockerState } from '../../../../core/contract/machines.js';
 import { nothingClaimed, withClaims, type OthersClaims } from '../claims/machine-claims.js';
+import type { GpuReading } from '../../../machine/gpus.js';
 import { unclaimable } from './far-start.js';
 import type { FarWord } from './far-words.js';
 import { readGpus, type FarGpuProcess, type FarGpus } from './gpu-text.js';
@@ -104,6 +105,8 @@ export class FarMachine {
   private unclaimable: string | null = null;
   /** What other controllers' attempts there have. */
   others: OthersClaims = nothingClaimed;
+  /** Whether errors of cards in the kernel's log there are seen. */
+  errorLog: GpuReading['errorLog'];
   cpuBusyPercent: number | null = null;
   memoryAvailableBytes = 0;
   disks: readonly DiskView[] = [];
@@ -115,6 +118,11 @@ export class FarMachine {
 
   gpus(): readonly GpuView[] {
     return this.claimed;
+  }
+
+  /** As they are themselves, whoever claims them. */
+  cards(): readonly GpuView[] {
+    return this.reading.gpus;
   }
 
   gpuNote(): string | null {
@@ -150,6 +158,13 @@ export class FarMachine {
     this.complete = true;
   }
 
+  cardsSeen({ gpus, note, errorLog }: GpuReading): void {
+    this.reading = { gpus, note };
+    this.errorLog = errorLog;
+    this.claimed = this.withClaims();
+    this.complete = true;
+  }
+
   /** claims WHY-NOT CPU MEMORY, then devices each with whose it is. True: the cards there cannot be claimed any more. */
   claimsSeen(word: FarWord): boolean {
     const devices = new Map<string, string[]>();
@@ -179,7 +194,7 @@ export class FarMachine {
 }
 
 const sampleLookedAtMs = 2000;
-const gpusLookedAtMs = 10_000;
+const dockerLookedAtMs = 10_000;
 const idleMs = 60_000;
 /** A timer that comes a moment early is no reason to wait for the next. */
 const earlyMs = 500;
@@ -187,12 +202,12 @@ const earlyMs = 500;
 /** When what is to be asked: often while somebody looks. */
 export class SampleTimes {
   private sampledMs = Number.NEGATIVE_INFINITY;
-  private gpusMs = Number.NEGATIVE_INFINITY;
+  private dockerMs = Number.NEGATIVE_INFINITY;
 
   /** Everything is due. */
   reset(): void {
     this.sampledMs = Number.NEGATIVE_INFINITY;
-    this.gpusMs = Number.NEGATIVE_INFINITY;
+    this.dockerMs = Number.NEGATIVE_INFINITY;
   }
 
   /** What is due now counts as asked. */
@@ -202,9 +217,9 @@ export class SampleTimes {
       this.sampledMs = nowMs;
       words.push('disks', 'sample');
     }
-    if (nowMs - this.gpusMs >= (looked ? gpusLookedAtMs : idleMs) - earlyMs) {
-      this.gpusMs = nowMs;
-      words.push('gpus', 'docker');
+    if (nowMs - this.dockerMs >= (looked ? dockerLookedAtMs : idleMs) - earlyMs) {
+      this.dockerMs = nowMs;
+      words.push('docker');
     }
     return words;
   }

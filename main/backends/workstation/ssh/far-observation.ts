@@ -1,9 +1,9 @@
 /** A machine reached by SSH as the controller sees it: while it is not in contact, what was known of it. */
-import type { GpuView } from '../../../../core/contract/gpus.js';
 import type { Contact, DockerState } from '../../../../core/contract/machines.js';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
 import { infeasibleFields } from '../../../../core/scheduling/feasible.js';
 import type { WorkerObservation } from '../../backend.js';
+import { attributesOf } from '../worker-watch.js';
 import { formatSshAddress, type SshAddress } from './address.js';
 import type { FarMachine } from './far-machine.js';
 import type { MachineFacts } from './machine-memory.js';
@@ -37,7 +37,7 @@ export function observationOf(state: FarState): WorkerObservation {
     memoryBytes: facts?.memoryBytes ?? 0,
     gpus,
     gpuNote: machine.gpuNote(),
-    attributes: attributesOf(hostname, gpus),
+    attributes: attributesOf(hostname, gpus, machine.errorLog),
     platform: facts?.platform ?? 'not known yet',
     cpuModel: facts?.cpuModel ?? 'not known yet',
     cpuCount: facts?.cpuCount ?? 0,
@@ -51,17 +51,6 @@ export function observationOf(state: FarState): WorkerObservation {
     bootId: facts?.bootId ?? null,
     docker: state.docker,
     ...(cpuMillicores === 0 && memoryBytes === 0 ? {} : { others: { cpuMillicores, memoryBytes } }),
-  };
-}
-
-/** As of the machine here: one with cards takes jobs without any all the same. */
-function attributesOf(hostname: string, gpus: readonly GpuView[]): Readonly<Record<string, string | number>> {
-  const variants = [...new Set(gpus.map((gpu) => gpu.variant))].sort();
-  return {
-    hostname,
-    preemptible: 'false',
-    'device-type': gpus.length > 0 ? 'gpu' : 'cpu',
-    ...(variants.length === 0 ? {} : { 'device-variant': variants.join(','), 'gpu-count': gpus.length }),
   };
 }
 

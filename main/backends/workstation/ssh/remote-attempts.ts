@@ -3,53 +3,27 @@
  * hand start what is missing, adopt what lives and stop what shall stop. While there is no connection attempts go on, and what is
  * wanted waits; with the next connection each is looked at anew, before anything is started.
  */
-import type { GpuView } from '../../../../core/contract/gpus.js';
-import { formatSize } from '../../../../core/formats/sizes.js';
+import type { GpuReading } from '../../../machine/gpus.js';
 import type { Cause } from '../../../../core/contract/views.js';
 import type { AttemptObservation, DesiredAttempt } from '../../backend.js';
+import { lostMessage } from '../device-watch.js';
 import { newEntry, observationOf, stopOrder, type AttemptEntry } from '../process/attempt-entry.js';
-import type { LinkLog } from '../process/launcher-link.js';
 import { outcomeOf, rebooted, stopCause, supervisorLost } from '../process/outcome.js';
 import { Reporter } from '../process/reporter.js';
-import {
-  claimTexts,
-  farRefusal,
-  noticeText,
-  stagedFiles,
-  startTexts,
-  type FarFile,
-  type FarPlace,
-} from './far-start.js';
+import { claimTexts, farRefusal, noticeText, stagedFiles, startTexts, type FarFile } from './far-start.js';
+import { FarMemory } from './far-memory.js';
 import { FarUsage } from './far-usage.js';
-import type { FarText, FarWord } from './far-words.js';
-
-export interface RemoteAttemptsOptions {
-  readonly log: LinkLog;
-  readonly nowMs: () => number;
-  readonly monotonicMs: () => number;
-  readonly gpus: () => readonly GpuView[];
-  /** How far the machine's clock is ahead. */
-  readonly clockSkewMs: () => number;
-  readonly onObservations: (batch: readonly AttemptObservation[]) => void;
-  readonly onGrew: (uid: string, outSize: number, errSize: number) => void;
-  /** What the controller does not want there any more is gone: new attempts may start. */
-  readonly onSettled: () => void;
-}
-
-export interface FarHandEnd {
-  readonly place: FarPlace;
-  send(...texts: readonly FarText[]): void;
-}
+import type { FarHandEnd, RemoteAttemptsOptions } from './remote-attempts-options.js';
+import type { FarWord } from './far-words.js';
 
 const strayGraceMs = 10_000;
-const samplesOver = 3;
-const warnAtShare = 0.9;
+const lostCardGraceMs = 2000;
 
 export class RemoteAttempts {
   private readonly entries = new Map<string, AttemptEntry>();
   private readonly watched = new Set<string>();
-  private readonly overMemory = new Map<string, number>();
-  private readonly usage = new FarUsage();
+  private readonly memory = new FarMemory((entry, warning) => this.reporter.warn(entry, warning));
+  private readonly usage: FarUsage;
   private readonly reporter: Reporter;
   /** Starts whose files the hand was asked about, in order. */
   private asking: { readonly uid: string; readonly files: readonly FarFile[] }[] = [];
@@ -60,14 +34,26 @@ export class RemoteAttempts {
 
   constructor(private readonly options: RemoteAttemptsOptions) {
     this.reporter = new Reporter({ ...options, onEnded: () => undefined });
+    this.usage = new FarUsage({
+      monotonicMs: options.monotonicMs,
+      tell: (entry) => this.reporter.progress(observationOf(entry, 'RUNNING')),
+      warn: (entry, warning) => this.reporter.warn(entry, warning),
+      lose: (entry, reason) => this.loseDevice(entry, reason),
+    });
   }
 
   isSettled(): boolean {
     return this.settled;
   }
 
-  has(uid: string): boolean {
-    return this.entries.has(uid);
+  /** Some hold cards. */
+  holdsCards(): boolean {
+    return this.usage.holders > 0;
+  }
+
+  /** The cards were read. */
+  cardsRead(reading: GpuReading): void {
+    this.usage.look(reading);
   }
 
   reconcile(desired: readonly DesiredAttempt[]): void {
@@ -117,6 +103,7 @@ export class RemoteAttempts {
   }
 
   close(): void {
+    this.usage.close();
     this.reporter.close();
     this.hand = null;
   }
@@ -159,8 +146,7 @@ export class RemoteAttempts {
   private unwanted(entry: AttemptEntry): void {
     if (entry.phase === 'ended') {
       this.entries.delete(entry.uid);
-      this.overMemory.delete(entry.uid);
-      this.usage.forget(entry.uid);
+      this.memory.forget(entry.uid);
     } else if (entry.stop === null) {
       this.options.log.warn('An attempt that is not wanted is stopped', { uid: entry.uid });
       this.stop(entry, {
@@ -250,11 +236,11 @@ export class RemoteAttempts {
         this.refused(entry, word);
         return;
       case 'memory':
-        this.judgeMemory(entry, word.number(1) ?? 0);
+        if (this.memory.isOver(entry, word.number(1) ?? 0))
+          this.hand?.send('stop', entry.uid, 'KILL', '0', '');
         return;
       case 'usage':
-        if (this.usage.take(entry, word, this.options.monotonicMs()))
-          this.reporter.progress(observationOf(entry, 'RUNNING'));
+        this.usage.take(entry, word);
         return;
       case 'checkpoint':
         if (this.checkpoint(entry, word.number(1))) this.reporter.progress(observationOf(entry, 'RUNNING'));
@@ -286,7 +272,15 @@ export class RemoteAttempts {
     entry.supervisor ??= { bootId: '-', pid, startTicks: null };
     entry.startedAtMs ??= startedAtMs;
     entry.phase = 'running';
+    this.usage.begins(entry, this.options.cards());
     this.reporter.progress(observationOf(entry, 'RUNNING'));
+  }
+
+  /** What it still does comes to nothing. */
+  private loseDevice(entry: AttemptEntry, reason: string): void {
+    if (entry.phase !== 'running' || entry.deviceFault !== null) return;
+    entry.deviceFault = { reason, ended: true };
+    this.hand?.send('stop', entry.uid, 'TERM', String(lostCardGraceMs), '');
   }
 
   private neverStarted(entry: AttemptEntry): void {
@@ -308,6 +302,7 @@ export class RemoteAttempts {
     more: Partial<AttemptObservation> = {},
   ): void {
     const finishedAtMs = this.options.nowMs();
+    this.usage.conclude(entry);
     this.reporter.last(entry, observationOf(entry, state, { finishedAtMs, cause, ...more }));
   }
 
@@ -325,23 +320,25 @@ export class RemoteAttempts {
     return true;
   }
 
-  /** Where no control group holds it: a warning at 90 %, an end after three samples over. */
-  private judgeMemory(entry: AttemptEntry, used: number): void {
-    const limit = entry.launch?.spec.memoryBytes ?? Number.POSITIVE_INFINITY;
-    entry.peakMemoryBytes = Math.max(entry.peakMemoryBytes ?? 0, used);
-    const times = used > limit ? (this.overMemory.get(entry.uid) ?? 0) + 1 : 0;
-    this.overMemory.set(entry.uid, times);
-    if (times >= samplesOver) {
-      entry.overMemory = true;
-      this.hand?.send('stop', entry.uid, 'KILL', '0', '');
-    } else if (used > limit * warnAtShare) {
-      const message = `The task uses more than 90 % of its memory limit of ${formatSize(limit)}; above it, it is ended.`;
-      this.reporter.warn(entry, { code: 'MEMORY_NEAR_LIMIT', message });
-    }
-  }
-
   /** gone UID CLAIM STATUS CODE WAITED REBOOTED BEGAN ENDED TOOK SIGNALS CHECKPOINT OUT ERR */
   private gone(entry: AttemptEntry, word: FarWord): void {
+    const devices = entry.launch?.devices ?? [];
+    const failed = entry.stop === null && word.text(3) !== '0' && entry.deviceFault === null;
+    if (devices.length === 0 || !failed) {
+      this.conclude(entry, word);
+      return;
+    }
+    // It may have failed because a card of it did.
+    entry.phase = 'ending';
+    void this.options.lookAtCards().then(() => {
+      if (entry.phase !== 'ending' || this.entries.get(entry.uid) !== entry) return;
+      const sick = this.options.cards().find(({ uuid, state }) => state === 'SICK' && devices.includes(uuid));
+      if (sick !== undefined) entry.deviceFault = { reason: lostMessage(sick), ended: false };
+      this.conclude(entry, word);
+    });
+  }
+
+  private conclude(entry: AttemptEntry, word: FarWord): void {
     const claimed = word.text(1) === 'claimed';
     const kind = word.text(2) === 'timeout' ? 'timeout' : 'exit';
     const waited = word.number(4);
@@ -360,6 +357,7 @@ export class RemoteAttempts {
       memory:
         entry.overMemory && spec !== undefined ? { limitBytes: spec.memoryBytes, measured: true } : null,
       timeLimitMs: spec?.timeoutMs ?? null,
+      deviceFault: entry.deviceFault,
       fullDisk: null,
       program: spec?.command[0] ?? 'The command',
       otherwise: claimed ? lost : notStarted,

@@ -10,6 +10,7 @@ import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
 import type { History } from '../../../../core/contract/machines.js';
+import type { GpuReading } from '../../../machine/gpus.js';
 import { LoadHistory } from '../../../machine/history.js';
 import type {
   AttemptObservation,
@@ -21,12 +22,11 @@ import type {
   LogRange,
   WorkerObservation,
 } from '../../backend.js';
-import type { LinkLog } from '../process/launcher-link.js';
-import { figuresOf } from '../worker-watch.js';
+import { figuresOf, statesOf } from '../worker-watch.js';
 import supervisorText from '../process/supervisor.sh?raw';
 import { parseSshAddress, type SshAddress } from './address.js';
-import type { AskDesk } from './ask-desk.js';
-import { ContactState, usualLimits, type ContactLimits } from './contact-state.js';
+import { ContactState, usualLimits } from './contact-state.js';
+import { FarCards } from './far-cards.js';
 import { FarConnection } from './far-connection.js';
 import { FarDocker, isContainer } from './far-docker.js';
 import { FarFiles } from './far-files.js';
@@ -38,42 +38,9 @@ import type { FarWord } from './far-words.js';
 import { LoginTries } from './login-tries.js';
 import { forgetFacts, recallFacts, rememberFacts } from './machine-memory.js';
 import { RemoteAttempts } from './remote-attempts.js';
-import type { SshClient } from './ssh-command.js';
 import type { SshFailure } from './ssh-failure.js';
+import type { SshMachine, SshMachineOptions } from './ssh-machine-options.js';
 import { supervisorName } from './supervisor-name.js';
-
-export interface SshMachineOptions {
-  /** The worker's id. */
-  readonly name: string;
-  /** `ssh://[user@]host[:port]` or an alias; throws when it is neither. */
-  readonly address: string;
-  /** The machine's own id where it is known; else whoever answers first is remembered. */
-  readonly identity?: string | null | undefined;
-  /** Shared by all machines of a controller. */
-  readonly home: string;
-  /** Where the controllers of all logins there tell each other what they hold; `none`: nowhere. As that login has it unless told. */
-  readonly claimsFolder?: string | undefined;
-  readonly log: LinkLog;
-  readonly nowMs: () => number;
-  readonly monotonicMs: () => number;
-  readonly client?: SshClient | undefined;
-  /** Where what the client asks is answered; absent: nowhere. */
-  readonly desk?: AskDesk | undefined;
-  readonly limits?: Partial<ContactLimits> | undefined;
-  readonly connectTimeoutMs?: number | undefined;
-  readonly pingEveryMs?: number | undefined;
-  readonly silentAfterMs?: number | undefined;
-}
-
-export interface SshMachine extends Backend {
-  /** Tries to connect at once, and asks what has to be asked for that. Null: it is connected; or why it is not. */
-  retry(): Promise<SshFailure | null>;
-  /** Somebody listens to questions: one that waits for an answer is tried at once. */
-  listenedTo(): void;
-  /** A stream to the Docker Engine there over the same connection; throws when there is none. */
-  connect(): Duplex;
-  forget(): void;
-}
 
 const lookEveryMs = 1000;
 
@@ -88,6 +55,7 @@ class OneMachine implements SshMachine {
   private readonly reads: FarReads;
   private readonly files: FarFiles;
   private readonly docker: FarDocker;
+  private readonly cards: FarCards;
   private readonly machine: FarMachine;
   private readonly load: LoadHistory;
   private listener: BackendListener | null = null;
@@ -114,6 +82,11 @@ class OneMachine implements SshMachine {
     this.machine = new FarMachine(options.name);
     this.reads = new FarReads(options.name);
     this.files = new FarFiles(options.name);
+    this.cards = new FarCards({
+      ...options,
+      loopMs: options.gpuLoopMs,
+      onReading: (reading, whole) => this.cardsRead(reading, whole),
+    });
     this.connection = new FarConnection({
       ...options,
       address: this.address,
@@ -133,6 +106,8 @@ class OneMachine implements SshMachine {
     this.attempts = new RemoteAttempts({
       ...reports,
       gpus: () => this.machine.gpus(),
+      cards: () => this.machine.cards(),
+      lookAtCards: () => this.cards.look(),
       clockSkewMs: () => this.clockSkewMs ?? 0,
       onSettled: () => this.tell(),
     });
@@ -144,6 +119,7 @@ class OneMachine implements SshMachine {
       seen: () => this.machine.docker,
       connect: () => this.connect(),
       isConnected: () => this.folder !== '',
+      cards: () => this.machine.cards(),
       onState: () => this.tell(),
     });
   }
@@ -224,6 +200,10 @@ class OneMachine implements SshMachine {
     return this.load.since(sinceMs);
   }
 
+  releaseGpu(_workerId: string, uuid: string): boolean {
+    return this.cards.release(uuid);
+  }
+
   retry(): Promise<SshFailure | null> {
     this.contact.hurry();
     if (this.folder !== '') return Promise.resolve(null);
@@ -250,6 +230,7 @@ class OneMachine implements SshMachine {
     this.tries.close(this.options.name);
     if (this.lookTimer !== null) clearInterval(this.lookTimer);
     this.attempts.close();
+    this.cards.close();
     for (const part of [this.reads, this.files]) part.disconnected();
     this.load.save();
     await Promise.all([this.docker.close(), this.connection.close()]);
@@ -273,15 +254,17 @@ class OneMachine implements SshMachine {
       case 'sample':
         this.machine.sample(word);
         this.sampledAtMs = this.options.nowMs();
-        for (const worker of this.observe()) this.load.add(this.sampledAtMs, figuresOf(worker));
+        this.record();
         this.tell();
         return;
       case 'disks':
         this.machine.disks = disksOf(word.text(1), this.folder, this.hello?.home ?? '/');
         return;
-      case 'gpus':
-        this.machine.gpusSeen(word, this.facts?.memoryBytes ?? 0);
-        this.tell();
+      case 'tool':
+      case 'loop':
+      case 'loop-end':
+      case 'kernel':
+        this.cards.word(word);
         return;
       case 'claims':
         if (this.machine.claimsSeen(word))
@@ -330,6 +313,8 @@ class OneMachine implements SshMachine {
     const send: FarConnection['send'] = (...texts) => connection.send(...texts);
     for (const part of [this.reads, this.files]) part.connected(send);
     this.docker.connected();
+    this.cards.connected(send, hello.facts);
+    send('kernel');
     this.tries.connected();
     this.times.reset();
     this.sample();
@@ -365,7 +350,7 @@ class OneMachine implements SshMachine {
   private failed(failure: SshFailure): void {
     this.hello = null;
     this.folder = '';
-    for (const part of [this.attempts, this.reads, this.files]) part.disconnected();
+    for (const part of [this.attempts, this.reads, this.files, this.cards]) part.disconnected();
     if (this.closed) return;
     const { log, name, nowMs } = this.options;
     const isNews = this.contact.failed(failure, nowMs());
@@ -391,6 +376,20 @@ class OneMachine implements SshMachine {
   private sample(): void {
     if (this.folder === '') return;
     for (const word of this.times.due(this.options.monotonicMs(), this.looked)) this.connection.send(word);
+    this.cards.tick(this.looked || this.attempts.holdsCards() || this.docker.holdsCards());
+  }
+
+  private record(): void {
+    for (const worker of this.observe()) this.load.add(this.options.nowMs(), figuresOf(worker));
+  }
+
+  /** Told at once only when it matters for who gets a card. */
+  private cardsRead(reading: GpuReading, whole: boolean): void {
+    const before = statesOf({ gpus: this.machine.cards() });
+    this.machine.cardsSeen(reading);
+    for (const part of [this.attempts, this.docker]) part.cardsRead(reading);
+    if (whole || statesOf(reading) !== before) this.tell();
+    else if (!this.looked) this.record();
   }
 
   private tell(): void {

@@ -1,0 +1,156 @@
+/** nvidia-smi and the kernel's log of another machine, asked through its hand: the reader of cards here reads them as it reads its own. */
+import { parseXid, type Xid } from '../../../../core/formats/nvidia-smi/xid.js';
+import type { ErrorLog } from '../../../machine/kernel-log.js';
+import type { CardsCall, CardsTool, ToolAnswer } from '../../../machine/nvidia-tool.js';
+import type { FarText, FarWord } from './far-words.js';
+
+type Send = (...texts: readonly FarText[]) => void;
+
+/** A process on a card, as the far hand sees it. */
+interface Owner {
+  /** Attempt of ours; null: somebody else's. */
+  readonly attemptUid: string | null;
+  readonly user: string | null;
+}
+
+interface Followed {
+  readonly text: (piece: string) => void;
+  readonly ended: () => void;
+}
+
+/** The hand ends a call after this long. */
+const timeoutMs = 10_000;
+
+export class FarCardsTool implements CardsTool {
+  readonly timeoutMs = timeoutMs;
+  private send: Send | null = null;
+  private next = 0;
+  private readonly asked = new Map<string, (answer: ToolAnswer) => void>();
+  private readonly followed = new Map<string, Followed>();
+  private owners: ReadonlyMap<number, Owner> = new Map();
+
+  connected(send: Send): void {
+    this.send = send;
+  }
+
+  /** What it was asked has no answer any more; calls that went on have ended with their hand. */
+  disconnected(): void {
+    this.send = null;
+    const [asked, followed] = [[...this.asked.values()], [...this.followed.values()]];
+    this.asked.clear();
+    this.followed.clear();
+    for (const answer of asked) answer({ kind: 'failed', reason: 'the machine is not in contact' });
+    for (const { ended } of followed) ended();
+  }
+
+  /** A call there that hangs is known to the hand, which says so in place of making another. */
+  hangs(): string | null {
+    return null;
+  }
+
+  run(args: readonly string[]): Promise<ToolAnswer> {
+    const { send } = this;
+    if (send === null) return Promise.resolve({ kind: 'failed', reason: 'the machine is not in contact' });
+    const id = this.newId();
+    return new Promise((resolve) => {
+      this.asked.set(id, resolve);
+      send('tool', id, ...args);
+    });
+  }
+
+  follow(args: readonly string[], told: Followed): CardsCall {
+    const id = this.newId();
+    const end = (): void => {
+      if (this.followed.delete(id)) this.send?.('unloop', id);
+    };
+    if (this.send === null) setImmediate(told.ended);
+    else {
+      this.followed.set(id, told);
+      this.send('loop', id, ...args);
+    }
+    return { giveUp: end, end };
+  }
+
+  attemptOf(pid: number): string | null {
+    return this.owners.get(pid)?.attemptUid ?? null;
+  }
+
+  userOf(pid: number): string | null {
+    return this.owners.get(pid)?.user ?? null;
+  }
+
+  /** tool ID OUTCOME TEXT, then of each process on a card its pid, its attempt (empty: none) and its user; loop ID TEXT; loop-end ID. */
+  word(word: FarWord): void {
+    const id = word.text(0);
+    if (word.kind === 'loop') this.followed.get(id)?.text(word.text(1));
+    else if (word.kind === 'loop-end') {
+      const followed = this.followed.get(id);
+      this.followed.delete(id);
+      followed?.ended();
+    } else {
+      const answer = this.asked.get(id);
+      this.asked.delete(id);
+      if (word.count > 3) this.owners = ownersOf(word);
+      answer?.(answerOf(word.text(1), word.text(2)));
+    }
+  }
+
+  private newId(): string {
+    this.next += 1;
+    return String(this.next);
+  }
+}
+
+function ownersOf(word: FarWord): ReadonlyMap<number, Owner> {
+  const owners = new Map<number, Owner>();
+  for (let index = 3; index + 2 < word.count; index += 3) {
+    const [attemptUid, user] = [word.text(index + 1), word.text(index + 2)];
+    owners.set(word.number(index) ?? 0, { attemptUid: attemptUid || null, user: user || null });
+  }
+  return owners;
+}
+
+function answerOf(outcome: string, text: string): ToolAnswer {
+  if (outcome === 'late')
+    return { kind: 'failed', reason: `nvidia-smi did not answer within ${timeoutMs / 1000} s` };
+  if (outcome === 'hangs')
+    return {
+      kind: 'failed',
+      reason: `nvidia-smi has not answered for ${text} s; it is not asked again before it ends`,
+    };
+  return text === 'absent' ? { kind: 'absent' } : { kind: 'text', text };
+}
+
+/**
+ * Errors of cards as the kernel there logs them. Each hand reads the log from its beginning, so what was written while there was none
+ * is not missed; what was written before the first one is history.
+ */
+export class FarErrorLog implements ErrorLog {
+  private isReadable = false;
+  private seen: number | null = null;
+  private found: Xid[] = [];
+
+  readable(): boolean {
+    return this.isReadable;
+  }
+
+  read(): readonly Xid[] {
+    return this.found.splice(0);
+  }
+
+  close(): void {
+    this.found = [];
+  }
+
+  /** kernel READABLE LAST-NUMBER, then numbers and lines in turn. True: there is something new. */
+  word(word: FarWord): boolean {
+    this.isReadable = word.text(0) === '1';
+    const { seen } = this;
+    for (let index = 2; index + 1 < word.count; index += 2) {
+      const xid = parseXid(word.text(index + 1));
+      if (seen !== null && (word.number(index) ?? 0) > seen && xid !== null) this.found.push(xid);
+    }
+    this.seen = Math.max(seen ?? 0, word.number(1) ?? 0);
+    return this.found.length > 0;
+  }
+}
