@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { type Plugin, defineConfig } from 'vite';
+import { type Plugin, type UserConfig, defineConfig } from 'vite';
 import main from './vite.main.config.js';
 
 const root = import.meta.dirname;
@@ -59,10 +59,10 @@ function bundleDriver(): Plugin {
 }
 
 /**
- * The code of the desktop's controller and the worker that runs it, beside the rest of the main side. CommonJS: of a module V8's compiled
- * form cannot be kept. In few large files, without comments and blanks; names stay as they are, for stack traces.
+ * Code whose compiled form is kept, beside the rest of the main side. CommonJS: of a module V8's compiled form cannot be kept. In few
+ * large files, without comments and blanks; names stay as they are, for stack traces.
  */
-export default defineConfig({
+export const cachedCode = (name: string, input: Readonly<Record<string, string>>): UserConfig => ({
   ...main,
   plugins: [...(main.plugins ?? []), bundleDriver(), readLate(), nameByContent()],
   ssr: { ...main.ssr, external: ['electron'] },
@@ -71,16 +71,21 @@ export default defineConfig({
     emptyOutDir: false,
     sourcemap: false,
     rolldownOptions: {
-      input: {
-        'controller-worker': join(root, 'main/controller-worker.ts'),
-        controller: join(root, 'main/controller/worker-code.ts'),
-      },
+      input: Object.fromEntries(Object.entries(input).map(([entry, file]) => [entry, join(root, file)])),
       output: {
         format: 'cjs',
         entryFileNames: '[name].cjs',
-        chunkFileNames: 'controller-[name]-[hash].cjs',
+        chunkFileNames: `${name}-[name]-[hash].cjs`,
         minify: { compress: false, mangle: false, codegen: true },
       },
     },
   },
 });
+
+/** The controller of the desktop and the worker that runs it. */
+export default defineConfig(
+  cachedCode('controller', {
+    'controller-worker': 'main/controller-worker.ts',
+    controller: 'main/controller/worker-code.ts',
+  }),
+);

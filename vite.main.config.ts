@@ -7,7 +7,6 @@ const root = import.meta.dirname;
 
 /** Programs and workers of the main side. Their names in out/main are part of how they find each other. */
 const entries = {
-  desktop: 'main/desktop.ts',
   headless: 'main/headless.ts',
   'reader-worker': 'main/store/reader-worker.ts',
   launcher: 'main/backends/workstation/process/launcher.ts',

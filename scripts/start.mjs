@@ -15,7 +15,7 @@ import { hasDisplay, resolveRuntime } from './runtime.mjs';
 
 const appArgs = process.argv.slice(2);
 await prepare({ window: true, bundles: ['main', 'preload', 'renderer'] });
-if (!existsSync(join(root, 'out', 'main', 'desktop.js'))) fail('There is no out/main/desktop.js to start.');
+if (!existsSync(join(root, 'out', 'main', 'desktop.cjs'))) fail('There is no out/main/desktop.cjs to start.');
 
 try {
   const code = await start();

@@ -4,7 +4,6 @@
  */
 import { defaultLimitOf } from './placement.js';
 import { queueView } from './queue-view.js';
-import { performance } from 'node:perf_hooks';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -50,11 +50,13 @@ export interface DesktopInput {
   readonly start: StartArguments;
   readonly log: RotatingLog;
   readonly settingsFile: string;
+  /** Keeps the compiled form of the desktop's code; called once the start is over. */
+  readonly keepCode: () => void;
 }
 
 const secondStartSchema = z.object({ argv: z.array(z.string()) });
 
-export function startDesktop({ home, start, log, settingsFile }: DesktopInput): void {
+export function startDesktop({ home, start, log, settingsFile, keepCode }: DesktopInput): void {
   const write = (level: 'info' | 'warn' | 'error', line: string) => log.write(level, line);
   const warn = (line: string) => log.write('warn', line);
   const unattended = process.env['IRIS_HEADLESS_DISPLAY'] === '1';
@@ -76,6 +78,7 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
     leaving.begin();
     window.hide();
     void lifecycle.stop(stopDeadlineMs).then(() => {
+      keepCode();
       log.write('info', `Left with exit code ${exitCode}.`);
       app.exit(exitCode);
     });
@@ -276,6 +279,7 @@ export function startDesktop({ home, start, log, settingsFile }: DesktopInput): 
         log: warn,
       }),
     }));
+    keepCode();
     if (start.example) {
       // Read only when asked for: it brings the reader of YAML with it.
       const { runExample } = await import('./example.js');

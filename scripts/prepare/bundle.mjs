@@ -12,10 +12,10 @@ const common = ['core', 'package-lock.json', 'tsconfig.base.json'];
 const bundles = [
   {
     name: 'main',
-    configs: ['vite.main.config.ts', 'vite.controller.config.ts'],
+    configs: ['vite.main.config.ts', 'vite.controller.config.ts', 'vite.desktop.config.ts'],
     needs: 'main',
     made: 'out/main',
-    inputs: [...common, 'main', 'vite.main.config.ts', 'vite.controller.config.ts'],
+    inputs: [...common, 'main', 'vite.main.config.ts', 'vite.controller.config.ts', 'vite.desktop.config.ts'],
   },
   {
     name: 'preload',

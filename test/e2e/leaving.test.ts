@@ -1,5 +1,5 @@
 /** Closing, quitting, coming back: jobs go on whatever the window does. */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { connectClient } from '../harness/client.js';
 import { startTray } from '../harness/desktop-services.js';
@@ -237,3 +237,18 @@ async function logLines(
   }
   return Buffer.concat(parts).toString('utf8').trimEnd().split('\n');
 }
+
+test('the next start runs from the compiled form the last one kept', async ({ root }) => {
+  const kept = (home: Desktop['home']) =>
+    ['desktop.bin', 'controller.bin'].map((name) => statSync(path.join(home.folder, 'code', name)));
+  const first = await launchDesktop(root);
+  await first.quit();
+  const before = kept(first.home);
+  for (const { size } of before) expect(size).toBeGreaterThan(64 * 1024);
+  const second = await launchDesktop(root);
+  await second.quit();
+  // A form the engine had refused, made under other settings for one, would have been made anew: another file.
+  expect(kept(second.home).map(({ ino, mtimeMs }) => ({ ino, mtimeMs }))).toEqual(
+    before.map(({ ino, mtimeMs }) => ({ ino, mtimeMs })),
+  );
+});

@@ -90,9 +90,9 @@ test('every page is served with the policy, and only by GET from inside the bund
   expect(answer.headers['x-content-type-options']).toBe('nosniff');
   expect((await ask(page, 'POST', `${address}index.html`)).status).toBe(405);
   for (const outside of [
-    '..%2fmain%2fdesktop.js',
-    '%2e%2e%2fmain%2fdesktop.js',
-    '..%5cmain%5cdesktop.js',
+    '..%2fmain%2fdesktop.cjs',
+    '%2e%2e%2fmain%2fdesktop.cjs',
+    '..%5cmain%5cdesktop.cjs',
     'assets/..%2f..%2f..%2fpackage.json',
     '%2fetc%2fhostname.html',
     '.hidden.html',

@@ -1,7 +1,6 @@
 /** Samples this machine: about every two seconds while somebody looks, else rarely. */
 import os from 'node:os';
 import path from 'node:path';
-import { performance } from 'node:perf_hooks';
 import type { GpuView } from '../../../core/contract/gpus.js';
 import type { JobSpec } from '../../../core/contract/job-request.js';
 import type { History } from '../../../core/contract/machines.js';

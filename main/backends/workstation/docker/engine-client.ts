@@ -17,17 +17,6 @@ const asText = { [inspect.custom]: () => 'Agent' };
 /** The Engine never hangs up by itself, and one that ends takes its connections along. */
 const kept: AgentOptions = { keepAlive: true, maxFreeSockets: 8 };
 
-/** A connection that somebody else makes, for one request each: what carries it is no socket that could be kept. */
-class ConnectorAgent extends PlainAgent {
-  constructor(private readonly connect: () => Duplex) {
-    super({ keepAlive: false });
-  }
-
-  override createConnection(): Duplex {
-    return this.connect();
-  }
-}
-
 export interface EngineClient {
   readonly docker: Docker;
   /** Connections that wait for a request are ended; those with one go on to its end. */
@@ -55,10 +44,18 @@ function agentOf(endpoint: Endpoint): PlainAgent {
     case 'tcp':
       return endpoint.tls === null ? new PlainAgent(kept) : new TlsAgent({ ...kept, ...endpoint.tls });
     case 'ssh':
-      return new ConnectorAgent(() => dialOverSsh(endpoint.args));
+      return connectingBy(() => dialOverSsh(endpoint.args));
     case 'connector':
-      return new ConnectorAgent(endpoint.connect);
+      return connectingBy(endpoint.connect);
   }
+}
+
+/**
+ * A connection that somebody else makes, for one request each: what carries it is no socket that could be kept. An agent that is given
+ * its way to connect, not a class of its own: a class would have Node read its whole HTTP at every start.
+ */
+function connectingBy(connect: () => Duplex): PlainAgent {
+  return Object.assign(new PlainAgent({ keepAlive: false }), { createConnection: connect });
 }
 
 function addressFor(endpoint: Endpoint): Docker.DockerOptions {

@@ -1,0 +1,53 @@
+/** The desktop's code: what must be settled before Electron is ready, then the start-up in order. */
+import { app, Menu } from 'electron';
+import { join } from 'node:path';
+import { youngSpaceFlag } from '../engine.js';
+import { makeFolder, unusableMessage, type Home } from '../home.js';
+import { registerAppScheme } from './app-protocol.js';
+import type { StartArguments } from './arguments.js';
+import { chooseSandbox } from './sandbox.js';
+import { openRotatingLog } from './rotating-log.js';
+import { startDesktop } from './start-desktop.js';
+
+export interface DesktopCode {
+  /** `keepCode` keeps the compiled form of all this for the next start; to be called when the start is over. */
+  runDesktop(start: StartArguments, home: Home, keepCode: () => void): void;
+}
+
+export const runDesktop: DesktopCode['runDesktop'] = (start, home, keepCode) => {
+  const profile = join(home.folder, 'window');
+  const log = openRotatingLog(join(home.logs, 'desktop.log'));
+
+  function leave(message: string): never {
+    process.stderr.write(`${message}\n`);
+    log.write('error', message);
+    process.exit(125);
+  }
+
+  const sandbox = chooseSandbox(start.noSandbox, app.isPackaged, process.getuid?.());
+  if (sandbox.kind === 'refused') leave(sandbox.message);
+  if (sandbox.kind === 'off') {
+    process.stderr.write(`${sandbox.warning}\n`);
+    log.write('warn', sandbox.warning);
+  } else app.enableSandbox();
+
+  try {
+    makeFolder(profile);
+  } catch (error) {
+    leave(unusableMessage(home.folder, error));
+  }
+  app.commandLine.appendSwitch('js-flags', youngSpaceFlag);
+  app.setName('Iris Desktop');
+  app.setPath('userData', profile);
+  registerAppScheme();
+  // The app's own menu comes after its window; without this word Electron would first make one of its own.
+  Menu.setApplicationMenu(null);
+
+  // One instance a profile: the first one is told what the second was asked for.
+  if (app.requestSingleInstanceLock({ argv: process.argv.slice(1) })) {
+    startDesktop({ home, start, log, settingsFile: join(profile, 'settings.json'), keepCode });
+  } else {
+    process.stdout.write('Iris Desktop runs already with this data folder; its window is shown.\n');
+    app.exit(0);
+  }
+};

@@ -1,0 +1,33 @@
+/** What a start reads of Node and of libraries, beyond its own code: each is a part of the time until the window can be used. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+const out = path.join(import.meta.dirname, '..', '..', 'out');
+
+test('the controller starts without what only some Engine or peer needs', () => {
+  const code = `
+    const before = new Set(process.moduleLoadList);
+    require(process.argv[1]);
+    console.log(JSON.stringify(process.moduleLoadList.filter((name) => !before.has(name))));`;
+  const run = spawnSync(process.execPath, ['-e', code, path.join(out, 'main', 'controller.cjs')], {
+    encoding: 'utf8',
+  });
+  expect({ status: run.status, err: run.stderr }).toEqual({ status: 0, err: '' });
+  const read = JSON.parse(run.stdout) as string[];
+  expect(read).toContain('NativeModule child_process');
+  for (const late of ['http', 'https', 'http2', 'zlib', 'tls'])
+    expect(read).not.toContain(`NativeModule ${late}`);
+});
+
+test('the first script of the window makes no schemas', () => {
+  const assets = path.join(out, 'renderer', 'assets');
+  const first = readdirSync(assets).filter((name) => /^index-.*\.js$/.test(name));
+  expect(first).toHaveLength(1);
+  // The mark zod leaves in whatever holds it, as the other scripts show.
+  const holdsZod = (name: string) =>
+    readFileSync(path.join(assets, name), 'utf8').includes('__zod_globalConfig');
+  expect(first.filter(holdsZod)).toEqual([]);
+  expect(readdirSync(assets).filter((name) => name.endsWith('.js') && holdsZod(name))).not.toEqual([]);
+});
