@@ -22,13 +22,24 @@ function findFirst(): Plugin {
   };
 }
 
+const zod = join(root, 'renderer/state/zod.ts');
+
+/** Whoever asks for zod gets it settled for this page, whichever file comes first. */
+function settleZod(): Plugin {
+  return {
+    name: 'iris-settle-zod',
+    enforce: 'pre',
+    resolveId: (id, importer) => (id === 'zod' && importer !== zod ? zod : null),
+  };
+}
+
 export default defineConfig({
   root: join(root, 'renderer'),
   publicDir: false,
   // Served from the window's own scheme and, for the browser, from a path of the server.
   base: './',
   logLevel: 'warn',
-  plugins: [react(), findFirst()],
+  plugins: [settleZod(), react(), findFirst()],
   build: {
     target: 'chrome130',
     outDir: join(root, 'out/renderer'),

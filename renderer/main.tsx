@@ -1,4 +1,3 @@
-import './state/zod-jitless.js';
 import './theme/mantine.css';
 import './theme/tokens.css';
 import './theme/global.css';

@@ -1,5 +1,6 @@
 /** Budgets of many users written once: tiers, applied in order, the later one winning. */
-import { bandSchema, type Band } from '../contract/states.js';
+import type { Band } from '../contract/states.js';
+import { bandSchema } from '../contract/state-schemas.js';
 import { ok, refuse, type Result } from '../contract/errors.js';
 import type { Budget, UpperBand } from './effective-band.js';
 

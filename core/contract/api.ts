@@ -15,7 +15,7 @@ import {
 import { budgetChangeSchema, budgetViewSchema, halfLifeSchema } from './budgets.js';
 import { jobSortKeys } from './constants.js';
 import { imageName } from './container-fields.js';
-import { fieldErrorSchema, refusalSchema } from './errors.js';
+import { fieldErrorSchema, refusalSchema } from './error-schemas.js';
 import { dryRunSchema, explanationSchema } from './explanation.js';
 import { jobChangeSchema, laneItemSchema, queueViewSchema } from './queue.js';
 import { openQuestionSchema } from './questions.js';
@@ -29,7 +29,7 @@ import {
   machineViewSchema,
   sshAddress,
 } from './machines.js';
-import { jobStateSchema } from './states.js';
+import { jobStateSchema } from './state-schemas.js';
 import type { JobRequest, JobSpec } from './job-request.js';
 
 export { contractVersion } from './constants.js';

@@ -1,13 +1,7 @@
 /** Budgets as they cross a boundary. Limits and spend are in the value of resources: 1000 a GPU, 1 a GiB of memory, 5 a core. */
 import { z } from 'zod';
-import { durationToInput, parseDuration } from '../formats/durations.js';
-import { ok, refuse, type Result } from './errors.js';
-import { bandSchema } from './states.js';
-
-/** The bands a right must be granted for. */
-export const upperBands = ['SYSTEM', 'PRODUCTION'] as const;
-export const upperBandSchema = z.enum(upperBands);
-export type UpperBand = z.infer<typeof upperBandSchema>;
+import { halfLife } from './half-life.js';
+import { bandSchema, upperBandSchema } from './state-schemas.js';
 
 const maxLimit = 1_000_000_000;
 const limitExpected = `a whole number from 1 to ${maxLimit}, or unlimited`;
@@ -33,31 +27,13 @@ export type SpendView = z.infer<typeof spendSchema>;
 const gpuHoursSchema = spendSchema;
 export type GpuHoursView = z.infer<typeof gpuHoursSchema>;
 
-/** Between an hour and ten years. */
-const shortestHalfLifeMs = 3_600_000;
-const longestHalfLifeMs = 3650 * 86_400_000;
-const halfLifeExpected = 'a duration from 1h to 3650d such as 7d, or off';
 /** Half-life of past use; null: past use does not count. */
 export const halfLifeSchema = z
-  .number({ error: halfLifeExpected })
-  .int({ error: halfLifeExpected })
-  .min(shortestHalfLifeMs, { error: halfLifeExpected })
-  .max(longestHalfLifeMs, { error: halfLifeExpected })
+  .number({ error: halfLife.expected })
+  .int({ error: halfLife.expected })
+  .min(halfLife.shortestMs, { error: halfLife.expected })
+  .max(halfLife.longestMs, { error: halfLife.expected })
   .nullable();
-
-/** Reads `7d`, `36h` or `off`. */
-export function textToHalfLife(text: string): Result<number | null> {
-  const word = text.trim().toLowerCase();
-  const parsed = halfLifeSchema.safeParse(word === 'off' ? null : parseDuration(word));
-  if (parsed.success) return ok(parsed.data);
-  return refuse('INVALID_ARGUMENT', `half-life: ${text} is not valid; expected ${halfLifeExpected}.`, [
-    { field: 'half-life', value: text, expected: halfLifeExpected },
-  ]);
-}
-
-export function halfLifeToText(halfLifeMs: number | null): string {
-  return halfLifeMs === null ? 'off' : durationToInput(halfLifeMs);
-}
 
 const boundExpected = 'a whole number, 0 or more, or none';
 const bound = z

@@ -12,7 +12,7 @@ import type {
   TopicSnapshot,
 } from './api.js';
 import { refusal, type Refusal, type Result } from './errors.js';
-import { hostFrameSchema } from './host-frames.js';
+import { readHostFrame } from './host-frames.js';
 import type { ClientFrame } from './protocol.js';
 
 export interface SubscriptionHandlers<T extends TopicName> {
@@ -86,9 +86,8 @@ export function createContractClient(send: (frame: ClientFrame) => void): Contra
     },
 
     receive(input) {
-      const parsed = hostFrameSchema.safeParse(input);
-      if (!parsed.success) return false;
-      const frame = parsed.data;
+      const frame = readHostFrame(input);
+      if (frame === null) return false;
       if (frame.kind === 'result') {
         const done = calls.get(frame.id);
         calls.delete(frame.id);

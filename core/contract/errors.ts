@@ -2,8 +2,6 @@
  * Every refusal the controller, the backends or a host can give: one code, one class. Retry policy reads the class, never
  * the text (Connect's code names are used where they fit, so that the Iris wire can carry them unchanged).
  */
-import { z } from 'zod';
-
 /** What a caller may do about it: try again, give up, change the request, or report a bug. */
 export type ErrorClass = 'retryable' | 'permanent' | 'user-fixable' | 'bug';
 
@@ -49,23 +47,20 @@ export const errorCodes = {
 } as const satisfies Record<string, ErrorClass>;
 
 export type ErrorCode = keyof typeof errorCodes;
-export const errorCodeSchema = z.enum(Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]);
 
 /** One wrong field: `field` is its name in the job request, `expected` what would be right. */
-export const fieldErrorSchema = z.strictObject({
-  field: z.string(),
-  value: z.string(),
-  expected: z.string(),
-});
-export type FieldError = z.infer<typeof fieldErrorSchema>;
+export interface FieldError {
+  field: string;
+  value: string;
+  expected: string;
+}
 
 /** A refusal as it crosses a boundary: plain data. `fields` holds what is wrong where a field is to blame. */
-export const refusalSchema = z.strictObject({
-  code: errorCodeSchema,
-  message: z.string(),
-  fields: z.array(fieldErrorSchema).default([]),
-});
-export type Refusal = z.infer<typeof refusalSchema>;
+export interface Refusal {
+  code: ErrorCode;
+  message: string;
+  fields: FieldError[];
+}
 
 export function refusal(code: ErrorCode, message: string, fields: readonly FieldError[] = []): Refusal {
   return { code, message, fields: [...fields] };

@@ -1,6 +1,6 @@
 /** Why a task waits, what would make it start, and when it may: as data, with a plain sentence each. Times are epoch milliseconds. */
 import { z } from 'zod';
-import { bandSchema, jobStateSchema } from './states.js';
+import { bandSchema, jobStateSchema } from './state-schemas.js';
 import { causeCodes } from './views.js';
 
 const timeMs = z.number().int();

@@ -4,9 +4,11 @@
  */
 import { z } from 'zod';
 import { methods, topics, type MethodName, type TopicName } from './api.js';
-import { frameId } from './host-frames.js';
 
-export { hostFrameSchema, maxFrameBytes, type HostFrame } from './host-frames.js';
+export { maxFrameBytes, type HostFrame } from './host-frames.js';
+
+/** Chosen by the client, unique on its connection, for calls and subscriptions alike. */
+const frameId = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
 
 const methodName = z.enum(Object.keys(methods) as [MethodName, ...MethodName[]]);
 const topicName = z.enum(Object.keys(topics) as [TopicName, ...TopicName[]]);

@@ -1,6 +1,6 @@
 /** The queue as a round goes through it, and what runs where. Times are epoch milliseconds. */
 import { z } from 'zod';
-import { attemptStateSchema, bandSchema } from './states.js';
+import { attemptStateSchema, bandSchema } from './state-schemas.js';
 import { causeSchema } from './views.js';
 
 const timeMs = z.number().int();

@@ -1,6 +1,4 @@
 /** States, bands and their closed sets. Values and numbers follow Iris' `job.proto`; code and JSON use the upper-case word. */
-import { z } from 'zod';
-
 /** State of a job, derived from its tasks; terminal ones never change. */
 export const jobStates = [
   'PENDING',
@@ -11,8 +9,7 @@ export const jobStates = [
   'WORKER_FAILED',
   'UNSCHEDULABLE',
 ] as const;
-export const jobStateSchema = z.enum(jobStates);
-export type JobState = z.infer<typeof jobStateSchema>;
+export type JobState = (typeof jobStates)[number];
 
 /** State of a task. An attempt has the same states, without PENDING and UNSCHEDULABLE. */
 export const taskStates = [
@@ -28,8 +25,7 @@ export const taskStates = [
   'PREEMPTED',
   'COSCHED_FAILED',
 ] as const;
-export const taskStateSchema = z.enum(taskStates);
-export type TaskState = z.infer<typeof taskStateSchema>;
+export type TaskState = (typeof taskStates)[number];
 
 export const attemptStates = [
   'ASSIGNED',
@@ -42,18 +38,23 @@ export const attemptStates = [
   'PREEMPTED',
   'COSCHED_FAILED',
 ] as const;
-export const attemptStateSchema = z.enum(attemptStates);
-export type AttemptState = z.infer<typeof attemptStateSchema>;
+export type AttemptState = (typeof attemptStates)[number];
 
 /** Priority bands, best first; the position in this list is the rank. */
 export const bands = ['SYSTEM', 'PRODUCTION', 'INTERACTIVE', 'BATCH'] as const;
-export const bandSchema = z.enum(bands);
-export type Band = z.infer<typeof bandSchema>;
+export type Band = (typeof bands)[number];
+
+/** The bands a right must be granted for. */
+export const upperBands = ['SYSTEM', 'PRODUCTION'] as const satisfies readonly Band[];
+export type UpperBand = (typeof upperBands)[number];
+
+export function isUpperBand(band: RequestedBand): band is UpperBand {
+  return upperBands.some((upper) => upper === band);
+}
 
 /** Band as asked for: INHERIT takes the parent's, or INTERACTIVE for a root job. */
 export const requestedBands = ['INHERIT', ...bands] as const;
-export const requestedBandSchema = z.enum(requestedBands);
-export type RequestedBand = z.infer<typeof requestedBandSchema>;
+export type RequestedBand = (typeof requestedBands)[number];
 
 /** Rank of a band: 0 is the best. Compare ranks, never wire numbers. */
 export function bandRank(band: Band): number {

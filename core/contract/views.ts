@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { machineViewSchema } from './machines.js';
 import { attemptUsageSchema } from './usage.js';
-import { attemptStateSchema, bandSchema, jobStateSchema, taskStateSchema } from './states.js';
+import { attemptStateSchema, bandSchema, jobStateSchema, taskStateSchema } from './state-schemas.js';
 
 const timeMs = z.number().int();
 const optionalTimeMs = timeMs.nullable();

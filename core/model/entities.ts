@@ -3,7 +3,8 @@
  * a `ChangeSet`. Times are epoch milliseconds (UTC), sizes bytes, processors millicores.
  */
 import type { Ledger } from '../budget/ledger.js';
-import type { QuotaView, UpperBand } from '../contract/budgets.js';
+import type { QuotaView } from '../contract/budgets.js';
+import type { UpperBand } from '../contract/states.js';
 import type { JobSpec } from '../contract/job-request.js';
 import type { MachineView } from '../contract/machines.js';
 import type { AttemptUsage } from '../contract/usage.js';

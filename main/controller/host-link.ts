@@ -3,7 +3,7 @@
  * pass through unread.
  */
 import { Worker } from 'node:worker_threads';
-import { RefusalError, refusal, refusalSchema, type Refusal } from '../../core/contract/errors.js';
+import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import type { ClientFrame, HostFrame } from '../../core/contract/protocol.js';
 import type { Home } from '../home.js';
 import { connectSocket } from '../server/socket-client.js';
@@ -89,7 +89,7 @@ export async function startLocalHost(options: LinkOptions): Promise<HostLink> {
           resolve();
           return;
         case 'failed':
-          reject(new RefusalError(refusalSchema.parse(message.refusal)));
+          reject(new RefusalError(message.refusal));
           end(message.refusal);
           return;
         case 'frame':

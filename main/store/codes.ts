@@ -8,7 +8,8 @@ import {
   type JobState,
   type TaskState,
 } from '../../core/contract/states.js';
-import { upperBandSchema, type UpperBand } from '../../core/contract/budgets.js';
+import { upperBandSchema } from '../../core/contract/state-schemas.js';
+import type { UpperBand } from '../../core/contract/states.js';
 import { schedulingStates, taintSchema } from '../../core/contract/machines.js';
 import type { Machine, TaskClaim } from '../../core/model/entities.js';
 import { causeSchema, type Cause } from '../../core/contract/views.js';

@@ -1,8 +1,8 @@
 /** Holding, releasing, moving jobs and changing their band, as one call; what was refused by job. */
 import type { JobChange } from '../../core/contract/queue.js';
 import type { Refusal } from '../../core/contract/errors.js';
-import { bandRank, type Band } from '../../core/contract/states.js';
-import { upperBandSchema, type BudgetView } from '../../core/contract/budgets.js';
+import { bandRank, isUpperBand, type Band } from '../../core/contract/states.js';
+import type { BudgetView } from '../../core/contract/budgets.js';
 import type { Host } from './host.js';
 import { asRefusal } from './hooks.js';
 import { newRequestId } from './request-id.js';
@@ -28,6 +28,5 @@ export async function changeJobs(
 
 /** Whether a budget lets its user ask for the band. */
 export function mayAskFor(budget: Pick<BudgetView, 'allow' | 'maxBand'>, band: Band): boolean {
-  const upper = upperBandSchema.safeParse(band);
-  return upper.success ? budget.allow.includes(upper.data) : bandRank(band) >= bandRank(budget.maxBand);
+  return isUpperBand(band) ? budget.allow.includes(band) : bandRank(band) >= bandRank(budget.maxBand);
 }

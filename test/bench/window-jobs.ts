@@ -1,7 +1,8 @@
 /** Many jobs: in a data folder, as a lab that has worked for days leaves it, and in a host that changes them as fast as asked. */
 import { contractVersion, methods, type MethodResult } from '../../core/contract/api.js';
 import { isTerminalJobState } from '../../core/contract/states.js';
-import { clientFrameSchema, hostFrameSchema } from '../../core/contract/protocol.js';
+import { readHostFrame } from '../../core/contract/host-frames.js';
+import { clientFrameSchema } from '../../core/contract/protocol.js';
 import type { JobSummary } from '../../core/contract/views.js';
 import type { ChangeSet } from '../../core/model/entities.js';
 import { prepareHome, type Home } from '../../main/home.js';
@@ -102,7 +103,11 @@ export async function openChangingHost(home: Home, count: number): Promise<Chang
   const host = new FakeHost({ jobs: rows, status: { appVersion, contractVersion, home: home.root } });
   const server = await listenOnSocket(home.socket, (transport) => {
     const connection = host.bridge.connect(
-      (text) => transport.send(hostFrameSchema.parse(JSON.parse(text))),
+      (text) => {
+        const frame = readHostFrame(JSON.parse(text));
+        if (frame === null) throw new Error(`No frame of a host: ${text.slice(0, 200)}`);
+        transport.send(frame);
+      },
       () => transport.close(),
     );
     return {

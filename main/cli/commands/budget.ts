@@ -2,20 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import type { Params } from '../../../core/contract/api.js';
-import {
-  budgetChangeSchema,
-  halfLifeToText,
-  textToHalfLife,
-  upperBandSchema,
-  upperBands,
-  type BudgetView,
-  type GpuHoursView,
-  type UpperBand,
-} from '../../../core/contract/budgets.js';
+import { budgetChangeSchema, type BudgetView, type GpuHoursView } from '../../../core/contract/budgets.js';
+import { halfLifeToText, textToHalfLife } from '../../../core/contract/half-life.js';
+import { upperBandSchema } from '../../../core/contract/state-schemas.js';
+import { upperBands, type UpperBand } from '../../../core/contract/states.js';
 import { RefusalError, refusal } from '../../../core/contract/errors.js';
 import { fieldErrors } from '../../../core/contract/job-request.js';
 import { quotaToText, textToQuota } from '../../../core/contract/quota-text.js';
-import { bands, bandSchema, type Band } from '../../../core/contract/states.js';
+import { bands, type Band } from '../../../core/contract/states.js';
+import { bandSchema } from '../../../core/contract/state-schemas.js';
 import type { Context } from '../context.js';
 import { exitCodes } from '../exit-codes.js';
 import { table } from '../format.js';

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { JobChange } from '../../../core/contract/queue.js';
-import { bandSchema, type Band } from '../../../core/contract/states.js';
+import type { Band } from '../../../core/contract/states.js';
+import { bandSchema } from '../../../core/contract/state-schemas.js';
 import type { Context } from '../context.js';
 import { resolveTargets } from '../targets.js';
 import { inBatches, reportTargets, type TargetOptions } from './stop-retry.js';

@@ -1,6 +1,7 @@
 /** `job list`. */
 import { RefusalError, refusal } from '../../../core/contract/errors.js';
-import { jobStates, jobStateSchema, type JobState } from '../../../core/contract/states.js';
+import { jobStates, type JobState } from '../../../core/contract/states.js';
+import { jobStateSchema } from '../../../core/contract/state-schemas.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import type { JobFilter } from '../../../core/contract/api.js';
 import type { Context } from '../context.js';

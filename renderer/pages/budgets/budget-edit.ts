@@ -3,10 +3,9 @@ import {
   budgetChangeSchema,
   budgetLimitSchema,
   noQuota,
-  upperBands,
   type BudgetView,
-  type UpperBand,
 } from '../../../core/contract/budgets.js';
+import { upperBands, type UpperBand } from '../../../core/contract/states.js';
 import type { Params } from '../../../core/contract/api.js';
 import { quotaToText, textToQuota } from '../../../core/contract/quota-text.js';
 import type { Band } from '../../../core/contract/states.js';

@@ -1,7 +1,7 @@
 /** Whether past use counts in the order of users, and how fast it fades; changed by who may. */
 import { Select } from '@mantine/core';
 import { useState } from 'react';
-import { halfLifeToText, textToHalfLife } from '../../../core/contract/budgets.js';
+import { halfLifeToText, textToHalfLife } from '../../../core/contract/half-life.js';
 import { useConfirm } from '../../components/confirm.js';
 import { useHost } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';

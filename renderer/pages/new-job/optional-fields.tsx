@@ -1,8 +1,8 @@
 /** What most jobs leave alone, folded until wanted. */
 import { ActionIcon, Button, Checkbox, Select, TextInput } from '@mantine/core';
-import { upperBandSchema, type BudgetView } from '../../../core/contract/budgets.js';
+import type { BudgetView } from '../../../core/contract/budgets.js';
 import type { FieldError } from '../../../core/contract/errors.js';
-import { bandRank, type Band } from '../../../core/contract/states.js';
+import { bandRank, isUpperBand, type Band } from '../../../core/contract/states.js';
 import { Icon } from '../../components/icon.js';
 import { useBudgets } from '../../state/use-budgets.js';
 import { bandWords, budgets } from '../../strings/budgets.js';
@@ -31,10 +31,9 @@ const choices: readonly { readonly value: string; readonly band: Band; readonly 
 /** Bands one may not ask for are grey and say why; all are open while one's budget is not known. */
 function bandChoices(mine: BudgetView | null) {
   return choices.map(({ value, band, label }) => {
-    const upper = upperBandSchema.safeParse(band);
     if (mine === null) return { value, label };
-    if (upper.success) {
-      const open = mine.allow.includes(upper.data);
+    if (isUpperBand(band)) {
+      const open = mine.allow.includes(band);
       return { value, label: open ? label : budgets.bandNeedsRight(bandWords[band]), disabled: !open };
     }
     const open = bandRank(band) >= bandRank(mine.maxBand);
