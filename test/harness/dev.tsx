@@ -3,7 +3,6 @@
  * /test/harness/dev.html?jobs=10000&live=500&theme=dark#/jobs. Parameters: jobs, live (changes a second), theme, lost, delay, gpus, refuse, machines
  * (lab, none, a number), images.
  */
-import '../../renderer/state/zod-jitless.js';
 import { refusal } from '../../core/contract/errors.js';
 import { isTerminalJobState } from '../../core/contract/states.js';
 import { fakeAttemptUid, fakeCauses, fakeUser } from './fake-data.js';
