@@ -17,6 +17,7 @@ import type { Backend } from '../backends/backend.js';
 import { defaultClaimsFolder } from '../backends/workstation/claims/claims-folder.js';
 import { AskDesk } from '../backends/workstation/ssh/ask-desk.js';
 import { createSshFleet } from '../backends/workstation/ssh-fleet.js';
+import { awakeClock } from './awake-clock.js';
 import { createWorkstationBackend } from '../backends/workstation/workstation-backend.js';
 import { prepareHome, rawMachineId, type Home } from '../home.js';
 import { networkFileSystem } from '../machine/file-system.js';
@@ -81,7 +82,8 @@ const disposeDeadlineMs = 5000;
 export async function startHost(options: HostOptions): Promise<Host> {
   const { home } = options;
   const nowMs = () => Date.now();
-  const monotonicMs = () => performance.now();
+  const clock = awakeClock();
+  const monotonicMs = clock.nowMs;
   const startedAtMs = nowMs();
   const steps: Step[] = [];
 
@@ -99,6 +101,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   const user = localUser();
 
   async function unwind(): Promise<void> {
+    clock.close();
     for (const step of steps.splice(0).reverse()) {
       const late = deadline(disposeDeadlineMs);
       try {

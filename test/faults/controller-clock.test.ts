@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { JobRequest } from '../../core/contract/job-request.js';
 import { report as observation, specOf } from '../../core/model/test-world.js';
 import type { AttemptObservation, BackendListener, DesiredAttempt } from '../../main/backends/backend.js';
+import { awakeClock } from '../../main/controller/awake-clock.js';
 import { Controller } from '../../main/controller/controller.js';
 import { openReads } from '../../main/store/reads.js';
 import type { Store } from '../../main/store/types.js';
@@ -25,6 +26,8 @@ let listener: BackendListener | null;
 let desired: readonly DesiredAttempt[];
 let wallMs: number;
 let monotonicMs: number;
+/** What the controller reads of it. */
+let steady: () => number;
 let minted = 0;
 let requests = 0;
 
@@ -42,7 +45,7 @@ function makeController(): Controller {
     backend,
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
     nowMs: () => wallMs,
-    monotonicMs: () => monotonicMs,
+    monotonicMs: () => steady(),
     random: (bytes) => (minted += 1).toString(16).padStart(bytes * 2, '0'),
     homeRoot: '/data',
     advertiseHost: 'localhost',
@@ -56,6 +59,7 @@ beforeEach(async () => {
   desired = [];
   wallMs = berlin;
   monotonicMs = 1000;
+  steady = () => monotonicMs;
   controller = makeController();
   await controller.start();
 });
@@ -130,6 +134,26 @@ describe('a time limit', () => {
       exitCode: 124,
       cause: { code: 'TIME_LIMIT' },
     });
+  });
+
+  test.each([
+    ['stood still', 0],
+    ['went on', 8 * 60 * minute],
+  ])('a night in which the machine slept, and the monotonic clock %s: as much later', async (_, wentOnMs) => {
+    const clock = awakeClock(() => monotonicMs);
+    steady = clock.nowMs;
+    const jobId = await submit({ timeout: '10m' });
+    await started();
+    pass(wentOnMs, 8 * 60 * minute - wentOnMs);
+    await rounds();
+    expect(treeOf(jobId).job.state).toBe('RUNNING');
+    for (let lived = 0; lived < 10 * minute; lived += 10_000) {
+      pass(10_000);
+      clock.nowMs();
+    }
+    await rounds();
+    expect(treeOf(jobId).job).toMatchObject({ state: 'FAILED', cause: { code: 'TIME_LIMIT' } });
+    clock.close();
   });
 
   test('with the clock set on while a new host has adopted the attempt', async () => {
