@@ -40,8 +40,8 @@ export class FakeFleet extends FakeBackend {
   failure: { readonly message: string; readonly isUnanswered: boolean } | null = null;
   private told: BackendListener | null = null;
 
-  constructor() {
-    super(new FakeMachine());
+  constructor(machine = new FakeMachine()) {
+    super(machine);
   }
 
   override async start(listener: BackendListener): Promise<void> {

@@ -1,24 +1,33 @@
-/** A backend without a machine that keeps what it is told and runs nothing: a test reports for it. */
-import type { Backend, BackendListener, DesiredAttempt } from '../../main/backends/backend.js';
-import { fakeWorker } from './fake-backend.js';
+/** The fake backend told to do nothing of what it is asked: a test sees what is wanted, and reports for it. */
+import type { BackendListener, DesiredAttempt } from '../../main/backends/backend.js';
+import { FakeBackend, FakeMachine } from './fake-backend.js';
 
-export function toldBackend(told: {
+interface Told {
   readonly started: (listener: BackendListener) => void;
   readonly wanted: (attempts: readonly DesiredAttempt[]) => void;
-}): Backend {
-  return {
-    describe: () => ({ id: 'fake', kind: 'workstation', capabilities: [] }),
-    start: (listener) => {
-      told.started(listener);
-      return Promise.resolve();
-    },
-    observe: () => [fakeWorker],
-    reconcile: told.wanted,
-    feasible: () => null,
-    readLog: () => Promise.resolve({ data: new Uint8Array(), size: 0 }),
-    logMarks: () => Promise.resolve([]),
-    watchLog: () => undefined,
-    watchWorkers: () => undefined,
-    close: () => Promise.resolve(),
-  };
+}
+
+class ToldBackend extends FakeBackend {
+  override idle = true;
+
+  constructor(
+    private readonly told: Told,
+    machine: FakeMachine,
+  ) {
+    super(machine);
+  }
+
+  override async start(listener: BackendListener): Promise<void> {
+    this.told.started(listener);
+    await super.start(listener);
+  }
+
+  override reconcile(desired: readonly DesiredAttempt[]): void {
+    super.reconcile(desired);
+    this.told.wanted(desired);
+  }
+}
+
+export function toldBackend(told: Told, machine = new FakeMachine()): FakeBackend {
+  return new ToldBackend(told, machine);
 }
