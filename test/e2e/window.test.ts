@@ -66,11 +66,21 @@ for (const theme of ['light', 'dark'] as const) {
       theme,
     );
     await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', theme);
+    const heading = (name: string) => page.getByRole('heading', { name, level: 1 });
     for (const [hash, ready] of [
       ['#/jobs', page.getByRole('row', { name: /to-look-at/ })],
       ['#/overview', page.getByRole('heading', { name: 'Overview', level: 1 })],
       ['#/new', page.getByRole('heading', { name: 'New job', level: 1 })],
-      [`#/job/${encodeURIComponent(jobId)}`, page.getByRole('heading', { name: 'to-look-at', level: 1 })],
+      [`#/job/${encodeURIComponent(jobId)}`, heading('to-look-at')],
+      [
+        `#/job/${encodeURIComponent(jobId)}?tab=tasks`,
+        page.getByRole('cell', { name: /exit code 2/ }).first(),
+      ],
+      [`#/job/${encodeURIComponent(jobId)}?tab=details`, page.getByText('As YAML')],
+      ['#/queue', heading('Queue')],
+      ['#/budgets', heading('Budgets')],
+      ['#/activity', page.getByRole('row', { name: /Job submitted/ })],
+      ['#/machines', heading('Machines')],
     ] as const) {
       await page.evaluate((target) => {
         window.location.hash = target;
@@ -78,6 +88,16 @@ for (const theme of ['light', 'dark'] as const) {
       await expect(ready).toBeVisible();
       expect(await accessibilityFaults(page), hash).toEqual([]);
     }
+    // What is faint stays readable under the pointer and in a row that is selected.
+    await page.evaluate(() => {
+      window.location.hash = '#/jobs';
+    });
+    const row = page.getByRole('row', { name: /to-look-at/ });
+    await row.hover();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await row.click({ modifiers: ['Control'] });
+    await expect(page.getByText('1 selected')).toBeVisible();
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 }
 

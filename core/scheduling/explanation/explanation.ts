@@ -41,17 +41,13 @@ function mainOf(reasons: readonly WaitReason[]): WaitReason {
   return reasons[0] ?? { kind: 'turn', workerId: null };
 }
 
-/** What keeps it waiting, when it may take a place of others, and that it competes in another band if it does. */
+/** What keeps it waiting, when it may take a place of others, where alone it may run, and that it competes in another band if it does. */
 function messageOf(reasons: readonly WaitReason[]): string {
   const further = reasons
     .slice(1)
-    .filter((reason) => reason.kind === 'demoted' || ofPatience(reason))
+    .filter(({ kind }) => kind === 'demoted' || kind === 'backend')
     .map(sentenceOf);
   return [sentenceOf(mainOf(reasons)), ...further].join(' ');
-}
-
-function ofPatience(reason: WaitReason): boolean {
-  return reason.kind === 'backend' && reason.code === 'WAITS_FOR_CAPACITY';
 }
 
 function firstOf({ indexes, claims }: JobEntry): number | undefined {

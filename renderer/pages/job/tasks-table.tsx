@@ -150,20 +150,22 @@ function TaskRow({ task, graceMs, position, opened, onToggle, onShowLog }: TaskR
       </div>
       {opened && task.attempts.length > 0 ? (
         <div role="row" className={styles['attempts']}>
-          <ol role="cell" className={styles['attemptList']}>
-            {task.attempts.map((attempt) => (
-              <AttemptLine
-                key={attempt.uid}
-                task={task}
-                attempt={attempt}
-                graceMs={graceMs}
-                onShowLog={onShowLog}
-              />
-            ))}
-            {(task.attempts[0]?.number ?? 0) > 0 ? (
-              <li className="iris-muted">{words.earlierAttempts(task.attempts.length)}</li>
-            ) : null}
-          </ol>
+          <div role="cell">
+            <ol className={styles['attemptList']}>
+              {task.attempts.map((attempt) => (
+                <AttemptLine
+                  key={attempt.uid}
+                  task={task}
+                  attempt={attempt}
+                  graceMs={graceMs}
+                  onShowLog={onShowLog}
+                />
+              ))}
+              {(task.attempts[0]?.number ?? 0) > 0 ? (
+                <li className="iris-muted">{words.earlierAttempts(task.attempts.length)}</li>
+              ) : null}
+            </ol>
+          </div>
         </div>
       ) : null}
     </>

@@ -10,6 +10,7 @@ import { Asking } from './asking.js';
 import { openFarLink } from './far-link.js';
 import { disksOf, dockerOf, FarMachine, helloOf, type FarHello } from './far-machine.js';
 import type { FarWord } from './far-words.js';
+import { gpuNames } from './gpu-names.js';
 import { acceptHostKey, showHostKey, type ShownKey } from './host-keys.js';
 import { controllerId, ownKnownHosts } from './machine-memory.js';
 import { socketFolder, userKnownHosts, type SshClient, type SshCommandOptions } from './ssh-command.js';
@@ -309,11 +310,7 @@ function noteGpus(note: Note, machine: FarMachine): void {
   const gpus = machine.gpus();
   const trouble = machine.gpuNote();
   if (gpus.length > 0)
-    note(
-      'gpus',
-      'OK',
-      `It has ${gpus.length === 1 ? 'one GPU' : `${gpus.length} GPUs`}: ${gpus.map(({ name }) => name).join(', ')}.`,
-    );
+    note('gpus', 'OK', `It has ${gpus.length === 1 ? 'one GPU' : `${gpus.length} GPUs`}: ${gpuNames(gpus)}.`);
   else if (trouble === null || trouble.includes('not installed'))
     note('gpus', 'OK', 'It has no NVIDIA GPUs, or no driver for them.');
   else
