@@ -68,6 +68,7 @@ export const causeCodes = [
   // Warnings of an attempt
   'MEMORY_NEAR_LIMIT',
   'PROCESSES_REMAIN',
+  'FOLDER_LOST',
   'GPU_STILL_USED',
   'GPU_INTRUDER',
   'GPU_IDLE',

@@ -15,18 +15,20 @@ export interface CommandEnd {
   readonly otherwise: Cause;
 }
 
+/** `folderGone`: its claim was taken away with its folder, in which it was made before anything else. */
 export function endByLauncher(
   event: Extract<LauncherEvent, { kind: 'ended' }>,
   claim: Claim,
   folder: string,
+  folderGone: boolean,
 ): CommandEnd {
-  const claimed = claim.kind === 'claimed';
+  const claimed = claim.kind === 'claimed' || folderGone;
   // When its line could not be written, the supervisor's own exit code tells the same.
   const spoken = claimed && event.code !== null ? ({ kind: 'exit', code: event.code } as const) : null;
   return {
     finishedAtMs: event.atMs,
     durationMs: event.durationMs,
-    status: (claimed ? claim.status : null) ?? spoken,
+    status: (claim.kind === 'claimed' ? claim.status : null) ?? spoken,
     otherwise: claimed ? supervisorLost : notClaimedCause(folder),
   };
 }
@@ -50,6 +52,13 @@ export function endByFolder(
     status: found.status,
     otherwise: supervisorLost,
   };
+}
+
+/** Null: its folder is there, as it should be. */
+export function folderLost(folder: string): Cause | null {
+  if (statSync(folder, { throwIfNoEntry: false }) !== undefined) return null;
+  const message = `The attempt's folder ${folder} was removed by somebody while the task ran: its log and what it kept in IRIS_WORKDIR are lost. Its exit code is the command's own.`;
+  return { code: 'FOLDER_LOST', message };
 }
 
 /** Why a supervisor ended without having started its command. */

@@ -10,7 +10,7 @@ import { currentUmask, ownAncestry, type ProcessView } from '../../../machine/pr
 import type { AttemptLaunch, AttemptObservation, DesiredAttempt, StopNotice } from '../../backend.js';
 import { AdoptedWatch, lookAt, readGroupsFile, type Found } from './adoption.js';
 import { AttemptEnding, type AttemptHooks } from './attempt-ending.js';
-import { claimTimes, endByFolder, endByLauncher, notClaimedCause } from './command-end.js';
+import { claimTimes, endByFolder, endByLauncher, folderLost, notClaimedCause } from './command-end.js';
 import { newEntry, observationOf, stopOrder, type AttemptEntry, type StopOrder } from './attempt-entry.js';
 import { fence, parseClaim } from './claim.js';
 import { groupFolders, type GroupRoots } from './control-groups.js';
@@ -224,7 +224,9 @@ export class ProcessRuntime {
       return;
     }
     entry.supervisorGone = true;
-    const end = endByLauncher(event, claim, entry.folder);
+    const gone = claim.kind === 'claimed' ? null : folderLost(entry.folder);
+    if (gone !== null) this.reporter.warn(entry, gone);
+    const end = endByLauncher(event, claim, entry.folder, gone !== null);
     this.ending.finish(entry, end, event.leftovers || end.status === null);
   }
 

@@ -1,0 +1,61 @@
+/** Somebody removes the attempts' folder, or a part of it, while tasks run. */
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { launchOf, type BackendProbe } from '../harness/backend-probe.js';
+import { livingOf, processBackends, type ProcessBackends } from '../harness/process-backend.js';
+
+let backends: ProcessBackends;
+let probe: BackendProbe;
+beforeEach(async () => {
+  backends = await processBackends();
+  probe = await backends.open();
+});
+afterEach(() => backends.dispose());
+
+const gate = () => path.join(path.dirname(backends.folder), `${path.basename(backends.folder)}-gate`);
+const waiting = (code: number) =>
+  launchOf({
+    command: [
+      'sh',
+      '-c',
+      `echo begun; until test -e ${gate()}; do sleep 0.05; done; echo more; exit ${code}`,
+    ],
+  });
+
+test.each([0, 5])(
+  'a task that goes on ends with its own exit code (%i), and says what is lost',
+  async (code) => {
+    const launch = waiting(code);
+    const other = waiting(0);
+    probe.want({ kind: 'run', launch }, { kind: 'run', launch: other });
+    for (const { uid } of [launch, other]) await probe.state(uid, 'RUNNING');
+    rmSync(path.join(backends.folder, launch.uid), { recursive: true });
+    writeFileSync(gate(), '');
+    try {
+      const end = await probe.over(launch.uid);
+      expect(end).toMatchObject({
+        state: code === 0 ? 'SUCCEEDED' : 'FAILED',
+        exitCode: code,
+        warnings: [{ code: 'FOLDER_LOST' }],
+      });
+      expect(end.warnings[0]?.message).toContain(path.join(backends.folder, launch.uid));
+      expect((await probe.backend.readLog(launch.uid, 'out', 0, 100)).size).toBe(0);
+      expect(await probe.over(other.uid)).toMatchObject({ state: 'SUCCEEDED', warnings: [] });
+      expect(await probe.text(other.uid)).toBe('begun\nmore\n');
+      expect(livingOf(backends.folder)).toEqual([]);
+    } finally {
+      rmSync(gate(), { force: true });
+    }
+  },
+);
+
+test('one whose folder is gone can be stopped', async () => {
+  const launch = launchOf({ command: ['sleep', '300'] });
+  probe.run(launch);
+  await probe.state(launch.uid, 'RUNNING');
+  rmSync(path.join(backends.folder, launch.uid), { recursive: true });
+  probe.stop(launch.uid);
+  expect(await probe.over(launch.uid)).toMatchObject({ state: 'KILLED', cause: { code: 'STOPPED_BY_USER' } });
+  expect(livingOf(backends.folder)).toEqual([]);
+});
