@@ -70,6 +70,13 @@ describe('a job that names its machine', () => {
     );
   });
 
+  test('names it in its sentence', () => {
+    const world = new TestCluster([named('one'), named('two')]);
+    world.run('/bob/b', 'two', { cpu: 4 });
+    world.submit('/ann/a', { constraints: only('two') });
+    expect(explained(world, '/ann/a')?.message).toBe('Waits for 1 CPU core (0 of 4 free). Only on two.');
+  });
+
   test('says so in the list too', () => {
     const rows = rowsOf({ name: 'fills', machine: 'two', cpu: 4 }, { name: 'waits', machine: 'two', cpu: 1 });
     const { waiting } = look(rows, [named('one'), named('two')]);

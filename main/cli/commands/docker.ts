@@ -20,7 +20,7 @@ const lookAgainMs = 300;
 const mostLooks = 40;
 
 export function addDockerCommands(parent: Command, context: Context, act: Act): void {
-  const docker = parent.command('docker').description('containers of the cluster');
+  const docker = parent.command('docker').description('whether containers can run, machine by machine');
   docker
     .command('check')
     .description('tell whether each machine can run containers, and what to do where not')
