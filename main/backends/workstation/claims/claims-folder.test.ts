@@ -200,6 +200,60 @@ describe('what somebody puts there to do harm', () => {
     expect(ben.takeDevice(card, claimOf('b1'))).toBeNull();
   });
 
+  test('a heap of all of it under numbers of any form keeps nobody from the card, and stays what it is', async () => {
+    const dead = await deadIdentity();
+    let state = 20261130;
+    const random = (below: number): number => {
+      state = (state * 1664525 + 1013904223) % 2 ** 32;
+      return Math.floor((state / 2 ** 32) * below);
+    };
+    const good = JSON.stringify(claimOf('b7'));
+    const shapes: readonly unknown[] = [null, [], 7, 'text', { ...claimOf('b7'), more: 1 }, [claimOf('b7')]];
+    const kinds: readonly ((file: string) => void)[] = [
+      (file) => writeFileSync(file, 'x'.repeat(1_000_000)),
+      (file) => writeFileSync(file, Buffer.alloc(64)),
+      (file) => writeFileSync(file, good.slice(0, random(good.length))),
+      (file) => writeFileSync(file, good.replace('somebody', 'some\0body')),
+      (file) => writeFileSync(file, JSON.stringify(shapes[random(shapes.length)])),
+      (file) => writeFileSync(file, JSON.stringify(claimOf('b8', { host: dead, supervisor: dead }))),
+      (file) => writeFileSync(file, JSON.stringify(claimOf('b9', { bootId: 'before' }))),
+      (file) => writeFileSync(file, JSON.stringify(claimOf('b9', { devices: [] }))),
+      (file) => mkdirSync(file),
+      (file) => symlinkSync(victim(), file),
+      (file) => symlinkSync('/dev/zero', file),
+    ];
+    const numbers = [
+      '0',
+      '1',
+      '2',
+      '3',
+      '7',
+      '00',
+      '01',
+      '99997',
+      '99998',
+      '99999',
+      '100000',
+      '-1',
+      '1.5',
+      '',
+    ];
+    for (let round = 0; round < 60; round += 1) {
+      rmSync(folder, { recursive: true });
+      expect(ann.prepare()).toBeNull();
+      for (const number of numbers)
+        if (random(2) === 0) kinds[random(kinds.length)]?.(path.join(folder, `device-${card}-${number}`));
+      expect(ann.takeDevice(card, claimOf('a1'))).toBeNull();
+      expect(ben.takeDevice(card, claimOf('b1'))).toMatchObject({ claim: { attempt: 'a1' } });
+      expect(ann.takeDevice(card, claimOf('a2'))).toMatchObject({ claim: { attempt: 'a1' } });
+      const rest = readdirSync(folder).length;
+      ann.release(claimOf('a1'));
+      expect(readdirSync(folder)).toHaveLength(rest - 1);
+      expect(ben.takeDevice(card, claimOf('b1'))).toBeNull();
+      expect(ben.read().filter((found) => !found.dead && found.claim.devices.includes(card))).toHaveLength(1);
+    }
+  });
+
   test('a link where a new file is written first is not followed', () => {
     symlinkSync(victim(), path.join(folder, `.new-${process.pid}-${'a'.repeat(16)}-attempt-a1`));
     ann.putAttempt(claimOf('a1'));

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -83,6 +83,20 @@ test('a process it runs under is named in all its files', () => {
       host: { pid: process.pid },
     });
   }
+});
+
+test('a folder that is cleaned away is made again, with all that is held', async () => {
+  const ann = controller('ann');
+  const launch = onCard();
+  ann.take(launch);
+  ann.runsUnder(launch.uid, process.ppid);
+  rmSync(folder, { recursive: true });
+  await eventually(() => (existsSync(folder) ? readdirSync(folder).sort() : [])).toEqual([
+    `attempt-${launch.uid}`,
+    `device-${card}-0`,
+  ]);
+  expect(controller('ben').take(onCard())).toContain(launch.uid);
+  expect(warnings).toEqual([]);
 });
 
 test('a folder that is cleaned away is made again', () => {

@@ -155,6 +155,14 @@ export class MachineClaims {
     }
   }
 
+  /** All that is held, where nobody else was first meanwhile. */
+  private restore(): void {
+    for (const claim of this.own.values()) {
+      for (const device of claim.devices) this.folder.takeDevice(device, claim, true);
+      this.folder.putAttempt(claim);
+    }
+  }
+
   /** Undefined when it failed, which is said. A folder that was cleaned away meanwhile is made again. */
   private attempt<T>(work: () => T, what: string): T | undefined {
     try {
@@ -164,6 +172,7 @@ export class MachineClaims {
         if (!isErrorCode(error, 'ENOENT') || this.folder.prepare() !== null) throw error;
         this.watcher?.close();
         this.follow();
+        this.restore();
         return work();
       }
     } catch (error) {

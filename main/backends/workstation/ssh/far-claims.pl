@@ -12,8 +12,8 @@
   # Where this login's own controller on this machine would have it: the same rule as there.
   my $named = $ENV{IRIS_DESKTOP_CLAIMS};
   my ($folder, $controller, $boot, $namespace, $ticks, $login, $broken);
-  # Claims of this controller by attempt, with what they hold.
-  my %own;
+  # Claims of this controller by attempt, with what they hold; logins by number.
+  my (%own, %logins);
   my ($seen, $seen_at, $refreshed) = ('', 0, 0);
   my ($most_bytes, $most_entries, $most_generations, $tries) = (32 * 1024, 5000, 99_999, 20);
 
@@ -140,7 +140,7 @@
 
   # Files that nobody touches for long are cleaned away by some systems, and a whole folder by some people.
   sub refresh {
-    return if !defined $folder || main::mono() - $refreshed < 60;
+    return if !defined $folder || -d $folder && main::mono() - $refreshed < 60;
     $refreshed = main::mono();
     for my $claim (values %own) {
       my @names = own_names($claim);
@@ -264,7 +264,9 @@
     sysread $file, $text, $stat[7] if $stat[7];
     my $claim = parse_claim($text) or return undef;
     my $said = $claim->{owner} =~ s/[^A-Za-z0-9_.@-]//gr;
-    my $owner = (getpwuid $stat[4])[0] // (length $said ? $said : "uid $stat[4]");
+    # Asked once: a service on the network may know it.
+    $logins{ $stat[4] } = (getpwuid $stat[4])[0] // '' unless exists $logins{ $stat[4] };
+    my ($owner) = grep { length } $logins{ $stat[4] }, $said, "uid $stat[4]";
     my $own = $stat[4] == $> && $claim->{controller} eq $controller;
     return { name => $name, inode => $stat[1], owner => $owner, own => $own, dead => is_dead($claim), claim => $claim };
   }

@@ -1,7 +1,16 @@
 /** The far hand's claims against those of the controller on the machine itself: each reads and judges what the other wrote. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -166,6 +175,24 @@ test('a start that is asked for again takes over the claim that a killed hand le
   await hand.word('started');
   expect(readdirSync(folder).sort()).toEqual([`attempt-${launch.uid}`, `device-${card}-1`]);
   expect(read().map(({ dead, claim }) => [dead, claim.host.pid])).toEqual(Array(2).fill([false, hand.pid]));
+});
+
+test('a folder that is cleaned away is made again, with all that is held', async () => {
+  const hand = await open();
+  const [launch, contained] = [
+    onCards([card]),
+    { ...onCards([second]), spec: { ...onCards([second]).spec, image: 'an-image' } },
+  ];
+  hand.start(launch);
+  await hand.word('started');
+  await hand.prepare(contained);
+  const names = readdirSync(folder).sort();
+  expect(names).toHaveLength(4);
+  local.close();
+  rmSync(folder, { recursive: true });
+  await eventually(() => (existsSync(folder) ? readdirSync(folder).sort() : [])).toEqual(names);
+  expect(statSync(folder).mode & 0o7777).toBe(0o1777);
+  expect(read().filter(({ dead }) => dead)).toEqual([]);
 });
 
 test('a supervisor that is killed gives its card back when all of it is gone', async () => {

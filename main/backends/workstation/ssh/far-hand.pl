@@ -901,7 +901,7 @@ sub periodic {
   }
   for my $name (keys %jobs) { job_over($name, 1) if $now >= $jobs{$name}{until} }
   look_kernel(0) if %loops && $is_slow;
-  look_claims() if $is_slow && Claims::changed();
+  if ($is_slow && Claims::changed()) { Claims::refresh(); look_claims() }
   if ($strays && !grep { $attempts{$_} } @$strays) { say_('strays-gone', scalar @$strays); $strays = undef }
   if (defined $base && $now - $pruned > 21_600) { $pruned = $now; prune() }
   POSIX::_exit(0) if $now - $heard > $silence;
