@@ -1,11 +1,12 @@
 /**
  * The lines of the list that are in view, drawn without React into a pool of elements: a line that leaves one end becomes the one that
  * enters at the other. It listens to the jobs it shows, to the selection, to pending stops and to the clock, and redraws what differs:
- * what the user does at once, what comes by itself a few rows a frame, so that many changes at once are no long frame.
+ * what the user does at once, what comes by itself a few rows a frame (late-draws.ts).
  */
 import { onTick, tickMs } from '../../components/clock.js';
 import type { JobActions } from '../../state/job-actions.js';
 import type { JobEntities } from '../../state/entities.js';
+import { createLateDraws } from './late-draws.js';
 import type { ListRow, ListStructure } from './list-structure.js';
 import { actionAttribute, type RowAction } from './row-dom.js';
 import { createRowElement, rowElementId, rowHeight, type RowElement } from './row-element.js';
@@ -23,8 +24,6 @@ export interface RowHandlers {
 
 /** Lines drawn beyond each end of what is seen. */
 const overscan = 8;
-/** Changed rows drawn in one frame: at least so many, and so many that all are drawn within so many frames. */
-const patches = { leastAFrame: 4, frames: 4 };
 /** Where there is no layout, as long as a window of the usual size. */
 const usualHeight = 600;
 /** While the rows run past a resting pointer, none of them is under it. */
@@ -90,33 +89,14 @@ export function createRowsView(parts: RowsViewParts): RowsView {
   let pointed: Element | null = null;
   let scrolledAtMs = Number.NEGATIVE_INFINITY;
   let hoverTimer: ReturnType<typeof setTimeout> | null = null;
-  /** Rows that changed by themselves and are drawn with one of the next frames. */
-  const changed = new Set<Slot>();
-  let patchesAFrame = 0;
-  let frame: number | null = null;
+  /** Rows that changed by themselves. */
+  const late = createLateDraws(drawSlot);
 
   const viewHeight = (): number => elements?.scroller.clientHeight || usualHeight;
   let height = usualHeight;
 
-  function drawSoon(slot: Slot): void {
-    changed.add(slot);
-    patchesAFrame = Math.max(patches.leastAFrame, patchesAFrame, Math.ceil(changed.size / patches.frames));
-    frame ??= requestAnimationFrame(drawChanged);
-  }
-
-  function drawChanged(): void {
-    let left = patchesAFrame;
-    for (const slot of changed) {
-      drawSlot(slot);
-      left -= 1;
-      if (left === 0) break;
-    }
-    if (changed.size === 0) patchesAFrame = 0;
-    frame = changed.size === 0 ? null : requestAnimationFrame(drawChanged);
-  }
-
   function drawSlot(slot: Slot): void {
-    changed.delete(slot);
+    late.drop(slot);
     const { row } = slot;
     if (row === null || shown === null) return;
     const id = row.kind === 'job' ? row.id : null;
@@ -153,7 +133,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
       line: -1,
       row: null,
       changed: () => {
-        drawSoon(slot);
+        late.add(slot);
       },
       stopListening: null,
     };
@@ -167,7 +147,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
     slot.row = null;
     slot.line = -1;
     slot.element.root.remove();
-    changed.delete(slot);
+    late.drop(slot);
     if (slot === hovered) hovered = null;
   }
 
@@ -199,6 +179,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
     const last = Math.min(count, first + size) - 1;
     if (!all && first === range.first && last === range.last) return;
     const before = range;
+    if (!all) late.moved(Math.abs(first - before.first));
     range = { first, last };
     while (slots.length < size) newSlot();
     for (const slot of slots.splice(size)) clearSlot(slot);
@@ -329,7 +310,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
       });
       sizes.observe(scroller);
       const onClock = () => {
-        for (const slot of slots) if (slot.row !== null) drawSoon(slot);
+        for (const slot of slots) if (slot.row !== null) late.add(slot);
       };
       const stops = [selection.subscribe(drawAll), stopping.subscribe(drawAll), onTick(onClock)];
       return () => {
@@ -337,8 +318,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
         sizes.disconnect();
         if (hoverTimer !== null) clearTimeout(hoverTimer);
         hoverTimer = null;
-        if (frame !== null) cancelAnimationFrame(frame);
-        frame = null;
+        late.stop();
         scroller.removeEventListener('scroll', onScroll);
         rows.removeEventListener('click', onClick);
         rows.removeEventListener('contextmenu', onMenu);
