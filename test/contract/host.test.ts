@@ -54,7 +54,7 @@ describe('submission', () => {
 
   test('cards that no machine has are waited for, and the submission says so', async () => {
     const sent = await shared.send(shell('true', { gpu: 'H100x8' }));
-    expect(sent.warnings.join(' ')).toMatch(/^No machine has 8 h100 GPUs now \(there is no GPU/);
+    expect(sent.warnings.join(' ')).toMatch(/^No machine has 8 h100 GPUs now \(what there is: no GPU/);
     const { summary } = await shared.client.call('job.get', { jobId: sent.jobId });
     expect(summary).toMatchObject({
       state: 'PENDING',
