@@ -300,6 +300,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
       openSession({ handlers, publisher, identity: { user, mayManage: true }, logger, ...transport });
 
     await controller.start();
+    ssh?.machines.resume();
+    steps.push({ name: 'removals', dispose: () => ssh?.machines.close() });
     steps.push({ name: 'controller', dispose: () => controller.stop() });
     const housekeeping = startHousekeeping({
       store,

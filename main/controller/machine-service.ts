@@ -29,6 +29,8 @@ export interface MachineFleet {
   check(address: string, acceptKey: string | null, willConnect?: boolean): Promise<MachineLook>;
   /** From now on it is connected to; of one that is there already, nothing happens. */
   add(machine: FleetMember): void;
+  /** Its removal is about to be committed; what is returned takes that back. */
+  removing?(id: string): () => void;
   /** Has what runs there stopped where it is in contact, and lets go of it. */
   remove(id: string): unknown;
   /** How the last removal went. Null, or one sentence that names what could not be stopped. */
@@ -83,13 +85,14 @@ export class MachineService {
     const { requestId, machineId, force } = params;
     if (this.parts.controller.memory.receipt(requestId) !== undefined) return await this.removal(machineId);
     const { id } = this.machine(machineId);
-    await this.parts.controller.enqueue({
-      kind: 'machine-remove',
-      requestId,
-      identity,
-      machineId: id,
-      force,
-    });
+    const stays = this.parts.fleet?.removing?.(id);
+    try {
+      const command = { kind: 'machine-remove', requestId, identity, machineId: id, force } as const;
+      await this.parts.controller.enqueue(command);
+    } catch (error) {
+      stays?.();
+      throw error;
+    }
     return await this.removal(id);
   }
 

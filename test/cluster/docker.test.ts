@@ -74,7 +74,9 @@ describeEngine('containers on a workstation by SSH', () => {
   test('run, with their files, streams and exit code', async () => {
     const probe = await opened();
     // By that machine's own word, over the connection.
-    const { storage } = probe.backend.observe()[0]?.docker ?? {};
+    const room = () => probe.backend.observe()[0]?.docker?.storage;
+    await probe.until(() => (room()?.totalBytes ?? 0) > 0);
+    const storage = room();
     expect(storage?.path).toBe(path.join(engine.folder, 'data'));
     expect(storage?.totalBytes).toBeGreaterThan(0);
     const contentBase64 = Buffer.from('payload\n').toString('base64');
@@ -109,6 +111,24 @@ describeEngine('containers on a workstation by SSH', () => {
     expect(usage?.memoryBytes).toBeGreaterThan(48 * 1024 ** 2);
     expect(peakMemoryBytes).toBeGreaterThan(48 * 1024 ** 2);
   }, 90_000);
+
+  test('their checkpoints are noticed, they find the notice before a stop, and what they wrote stays there', async () => {
+    const probe = await opened();
+    const launch = inContainer(
+      'echo kept >"$IRIS_WORKDIR/state"; echo here >out.txt; touch "$IRIS_CHECKPOINT_FILE"; ' +
+        'until test -e "$IRIS_WORKDIR/preemption.json"; do usleep 50000; done; cat "$IRIS_WORKDIR/preemption.json"',
+    );
+    const begun = Date.now();
+    probe.run(launch);
+    await probe.until(() => (probe.last(launch.uid)?.checkpointAtMs ?? 0) > begun - 5000, 30_000);
+    expect(probe.last(launch.uid)?.checkpointAtMs).toBeLessThanOrEqual(Date.now());
+    const notice = { reason: 'Its place is needed.', deadlineMs: Date.now() + 10_000 };
+    probe.stop(launch.uid, { container: true, graceMs: 10_000, reason: 'preempted', notice });
+    await probe.over(launch.uid, 30_000);
+    expect(JSON.parse(await probe.text(launch.uid))).toMatchObject({ reason: 'Its place is needed.' });
+    const work = host.sh(`find ${host.home}/.local -path '*/${launch.uid}/work'`).trim();
+    expect(host.sh(`cat ${work}/state ${host.home}/jobs/out.txt`)).toBe('kept\nhere\n');
+  });
 
   test('are stopped and gone', async () => {
     const probe = await opened();

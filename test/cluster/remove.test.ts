@@ -1,4 +1,5 @@
 /** A machine that is removed while something runs there, over a real sshd. */
+import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -22,6 +23,23 @@ beforeAll(async () => {
 });
 afterAll(() => machines.dispose());
 
+/** What its log holds. */
+const said: string[] = [];
+
+function makeFleet(): SshFleet {
+  const note = (message: string) => void said.push(message);
+  return createSshFleet({
+    local: new FakeBackend(new FakeMachine()),
+    home,
+    log: { info: note, warn: note, error: note },
+    nowMs: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    client: { configFile: machines.lab.configFile },
+    sayAfterMs: 200,
+  });
+}
+
+const leaving = () => readdirSync(home).filter((name) => name.startsWith('leaving-'));
 const sleepers = () => host.sh('ps ax -o args | grep -c "^[s]leep" || true').trim();
 const contact = () => fleet.backend.observe().find(({ id }) => id === 'ws-two')?.contact?.state;
 
@@ -29,15 +47,8 @@ describeLab('a machine that is removed', () => {
   beforeEach(async () => {
     host = await machines.lab.host('ws-two');
     home = await mkdtemp(path.join(os.tmpdir(), 'iris-remove-home-'));
-    const quiet = () => undefined;
-    fleet = createSshFleet({
-      local: new FakeBackend(new FakeMachine()),
-      home,
-      log: { info: quiet, warn: quiet, error: quiet },
-      nowMs: () => Date.now(),
-      monotonicMs: () => performance.now(),
-      client: { configFile: machines.lab.configFile },
-    });
+    said.length = 0;
+    fleet = makeFleet();
     probe = new BackendProbe(fleet.backend);
     await fleet.backend.start(probe);
     fleet.machines.add({ id: 'ws-two', address: 'ws-two', identity: null });
@@ -62,8 +73,45 @@ describeLab('a machine that is removed', () => {
     await running('trap "" TERM; sleep 300 & setsid sleep 300 & wait; wait; sleep 300');
     await eventually(() => sleepers() === '3', 'all live');
     expect(await fleet.machines.remove('ws-two')).toBeNull();
+    expect(leaving()).toEqual([]);
     expect(sleepers()).toBe('0');
     expect(host.sh('ps ax -o args | grep -c "^[i]ris-far-hand" || true').trim()).toBe('0');
+  });
+
+  test('what the end of the controller interrupts is said and finished after its next start', async () => {
+    await running('trap "" TERM; sleep 300 & wait; wait; sleep 300');
+    await eventually(() => sleepers() === '1', 'it lives');
+    const removal = fleet.machines.remove('ws-two');
+    await fleet.backend.close();
+    await removal;
+    expect(leaving()).toEqual(['leaving-ws-two.json']);
+    expect(sleepers()).toBe('1');
+    host.cut();
+    fleet = makeFleet();
+    fleet.machines.resume();
+    const warning = 'A removed machine may go on with tasks: it is not in contact';
+    await eventually(() => said.includes(warning), 'that is said');
+    host.mend();
+    await eventually(() => leaving().length === 0, 'it is finished', 60_000);
+    expect(sleepers()).toBe('0');
+    expect(said).toContain('The removal of a machine was finished');
+    await fleet.machines.close();
+  }, 90_000);
+
+  test('one that is added anew meanwhile is not taken apart', async () => {
+    const launch = await running('trap "" TERM; sleep 300 & wait; wait; sleep 300');
+    const removal = fleet.machines.remove('ws-two');
+    await fleet.backend.close();
+    await removal;
+    fleet = makeFleet();
+    probe = new BackendProbe(fleet.backend);
+    await fleet.backend.start(probe);
+    fleet.machines.add({ id: 'ws-two', address: 'ws-two', identity: null });
+    fleet.machines.resume();
+    expect(leaving()).toEqual([]);
+    probe.want({ kind: 'keep', uid: launch.uid, launch });
+    await probe.state(launch.uid, 'RUNNING');
+    expect(sleepers()).toBe('1');
   });
 
   test('says what it cannot stop where the machine is cut off', async () => {

@@ -36,6 +36,7 @@ export interface Fleet extends Backend {
   add(machine: Backend): void;
   /** Has what runs there stopped, then closes it. Null, or one sentence that names what could not be stopped. */
   remove(id: string): Promise<string | null>;
+  readonly isClosed: boolean;
 }
 
 const mostEndedPlaces = 20_000;
@@ -57,6 +58,7 @@ class MachineFleet implements Fleet {
   private readonly faults = new Map<string, string>();
   private readonly removed = new Set<string>();
   private readonly leaving = new Leaving();
+  isClosed = false;
 
   constructor(private readonly options: FleetOptions) {
     for (const machine of options.machines) this.insert(machine);
@@ -154,6 +156,7 @@ class MachineFleet implements Fleet {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     this.listener = null;
     this.leaving.close();
     await Promise.all(this.all().map((machine) => machine.close()));

@@ -8,6 +8,7 @@ import type { LinkLog } from './process/launcher-link.js';
 import { checkMachine, type MachineLook } from './ssh/check-machine.js';
 import type { AskDesk } from './ssh/ask-desk.js';
 import type { SshClient } from './ssh/ssh-command.js';
+import { PendingRemovals } from './ssh/pending-removals.js';
 import { createSshMachine } from './ssh/ssh-machine.js';
 import type { SshMachine } from './ssh/ssh-machine-options.js';
 
@@ -24,6 +25,14 @@ export interface SshFleetOptions {
   readonly client?: SshClient | undefined;
   /** Where what SSH clients ask is answered; absent: nowhere. */
   readonly desk?: AskDesk | undefined;
+  /** When a removal that waits for its machine is told of; a minute unless told. */
+  readonly sayAfterMs?: number | undefined;
+}
+
+interface Member {
+  readonly id: string;
+  readonly address: string;
+  readonly identity: string | null;
 }
 
 export interface SshFleet {
@@ -31,7 +40,12 @@ export interface SshFleet {
   readonly machines: {
     /** `willConnect`: it is added when it is usable. */
     check(address: string, acceptKey: string | null, willConnect?: boolean): Promise<MachineLook>;
-    add(machine: { readonly id: string; readonly address: string; readonly identity: string | null }): void;
+    add(machine: Member): void;
+    /** Its removal is about to be committed; what is returned takes that back. */
+    removing(id: string): () => void;
+    /** Finishes what an earlier controller has begun; once all machines were added. */
+    resume(): void;
+    close(): Promise<void>;
     remove(id: string): Promise<string | null>;
     removal(id: string): Promise<string | null>;
     /** Tries at once. Null: it is in contact. */
@@ -43,7 +57,11 @@ export function createSshFleet(options: SshFleetOptions): SshFleet {
   const { local, home, log, nowMs, monotonicMs, workerOf, desk } = options;
   const client = options.client ?? { configFile: process.env['IRIS_SSH_CONFIG'] };
   const backend = createFleet({ local, machines: [], log, nowMs, workerOf });
+  const open = ({ id, address, identity }: Member): SshMachine =>
+    createSshMachine({ name: id, address, identity, home, log, nowMs, monotonicMs, client, desk });
+  const pending = new PendingRemovals({ home, log, open, sayAfterMs: options.sayAfterMs });
   const machines = new Map<string, SshMachine>();
+  const members = new Map<string, Member>();
   const removals = new Map<string, Promise<string | null>>();
   /** One look at a time: two at one machine would be in each other's way. */
   let looking: Promise<unknown> = Promise.resolve();
@@ -60,29 +78,35 @@ export function createSshFleet(options: SshFleetOptions): SshFleet {
         looking = next.catch(() => undefined);
         return next;
       },
-      add: ({ id, address, identity }) => {
+      add: (member) => {
+        const { id } = member;
         if (machines.has(id)) return;
-        const machine = createSshMachine({
-          name: id,
-          address,
-          identity,
-          home,
-          log,
-          nowMs,
-          monotonicMs,
-          client,
-          desk,
-        });
+        pending.usedAgain(member);
+        const machine = open(member);
         backend.add(machine);
         removals.delete(id);
         machines.set(id, machine);
+        members.set(id, member);
       },
+      removing: (id) => {
+        const member = members.get(id);
+        if (member === undefined) return () => undefined;
+        pending.begin(member);
+        return () => pending.done(id);
+      },
+      resume: () => pending.resume(),
+      close: () => pending.close(),
       remove: (id) => {
         const machine = machines.get(id);
+        const member = members.get(id);
         machines.delete(id);
+        members.delete(id);
+        if (member !== undefined) pending.begin(member);
         const removal = backend.remove(id).then((left) => {
           // Added anew meanwhile, it remembers for itself.
           if (!machines.has(id)) machine?.forget();
+          // What the end of this program cuts off is finished after its next start.
+          if (!backend.isClosed) pending.done(id);
           return left;
         });
         removals.set(id, removal);

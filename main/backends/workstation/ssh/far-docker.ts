@@ -29,6 +29,7 @@ import type { LinkLog } from '../process/launcher-link.js';
 import { UsageWatch } from '../usage-watch.js';
 import type { FarFiles } from './far-files.js';
 import type { FarHello } from './far-machine.js';
+import type { FarWord } from './far-words.js';
 
 export interface FarDockerOptions {
   readonly name: string;
@@ -42,6 +43,8 @@ export interface FarDockerOptions {
   /** Null: there is no connection. */
   readonly connect: () => Duplex;
   readonly isConnected: () => boolean;
+  /** How far the machine's clock is ahead. */
+  readonly clockSkewMs: () => number;
   /** As they are themselves, whoever claims them. */
   readonly cards: () => readonly GpuView[];
   readonly onObservations: (batch: readonly AttemptObservation[]) => void;
@@ -131,6 +134,22 @@ export class FarDocker {
     if (this.runtime === null && this.options.seen().state !== 'ABSENT')
       this.runtime = this.make(hello, attemptsFolder);
     this.runtime?.reconcile(this.wanted());
+  }
+
+  /** checkpoint UID TIME. False: it is not about a container. */
+  word(word: FarWord): boolean {
+    const entry = word.kind === 'checkpoint' ? this.runtime?.entry(word.text(0)) : undefined;
+    if (entry === undefined) return false;
+    // A time to come would say that nothing is ever lost.
+    const atMs = Math.min(
+      Math.round((word.number(1) ?? 0) - this.options.clockSkewMs()),
+      this.options.nowMs(),
+    );
+    if (entry.phase === 'running' && atMs > (entry.checkpointAtMs ?? 0)) {
+      entry.checkpointAtMs = atMs;
+      this.runtime?.reporter.progress(observationOf(entry, 'RUNNING'));
+    }
+    return true;
   }
 
   /** Some hold cards. */

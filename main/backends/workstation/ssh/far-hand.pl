@@ -22,7 +22,7 @@
 #   loop ID ARGUMENT...   until unloop ID            -> loop ID TEXT as it prints, loop-end ID when it ends
 #   kernel                                           -> kernel READABLE LAST-NUMBER, then numbers and lines about cards; later ones unasked
 # A claim is: in a container 0|1, shares its cards 0|1, millicores, bytes of memory, devices.
-# Unasked: hello, started, running, missing, fenced, unfilled, fault, gone, memory, usage, checkpoint, size, stuck, claims
+# Unasked: full WHY, then attempts with the sizes of their logs; hello, started, running, missing, fenced, unfilled, fault, gone, memory, usage, checkpoint, size, stuck, claims
 use strict;
 use warnings;
 use POSIX ();
@@ -50,6 +50,7 @@ my $page = POSIX::sysconf(POSIX::_SC_PAGESIZE()) || 4096;
 my ($input, $output, $base, $lock, $supervisor) = ('', '', undef, undef, undef);
 my (%attempts, %pids, %jobs, %watching, $scanned, $strays);
 my ($claims_told, $others_claim) = ('', 0);
+my (%unput, %contained);
 my (%hung, %loops, $kernel, $kernel_number);
 my $heard = mono();
 # What the cards are read with; `absent` where there is no such tool.
@@ -322,7 +323,7 @@ sub report_gone {
   Claims::release($a->{uid});
   say_('gone', $a->{uid}, $claim->{kind}, $claim->{status}, $claim->{code}, $a->{code}, $a->{rebooted} || 0,
     defined $begun ? ms($begun) : '', ms($ended), defined $took ? ms($took) : '', join(',', map { "SIG$_" } sort keys %{ $a->{sent} }),
-    $a->{checkpoint} ? ms($a->{checkpoint}) : '', $size_out, $size_err);
+    $a->{checkpoint} ? ms($a->{checkpoint}) : '', $size_out, $size_err, full_disk());
 }
 
 sub new_attempt { return $attempts{ $_[0] } = { uid => $_[0], sizes => '0 0', checkpoint => 0, sent => {}, since => mono(), watched => $watching{ $_[0] } || 0 } }
@@ -341,6 +342,21 @@ sub program {
   return (undef, @why);
 }
 
+# Why nothing can be written where logs lie, a quota that is used up too; empty: something can.
+sub full_disk {
+  my $file = "$base/.room";
+  $! = 0;
+  my $done = 0;
+  if (sysopen my $fd, $file, Fcntl::O_WRONLY() | Fcntl::O_CREAT() | Fcntl::O_TRUNC(), 0600) {
+    my $count = syswrite $fd, "\0" x 65_536;
+    if (defined $count && $count < 65_536) { $! = POSIX::ENOSPC() }
+    elsif (defined $count) { $done = close $fd }
+  }
+  my ($number, $text) = (0 + $!, "$!");
+  unlink $file;
+  return !$done && ($number == POSIX::ENOSPC() || $number == POSIX::EDQUOT()) ? $text : '';
+}
+
 sub errno { return (0 + $!, "$!") }
 
 sub stage {
@@ -354,7 +370,7 @@ sub stage {
       mkdir $target, 0700 or $! == POSIX::EEXIST() or return ($path, "$!");
     }
     my $content = slurp("$base/.files/$hash", 1 << 30);
-    return ($path, "$!") unless defined $content;
+    return ($path, $unput{$hash} || "$!") unless defined $content;
     sysopen(my $file, "$target/$name", Fcntl::O_WRONLY() | Fcntl::O_CREAT() | Fcntl::O_TRUNC(), 0600) or return ($path, "$!");
     my $at = 0;
     while ($at < length $content) {
@@ -506,7 +522,7 @@ sub look_adopted {
     return if --$a->{unfilled};
     delete $attempts{ $a->{uid} };
     Claims::release($a->{uid});
-    return say_('unfilled', $a->{uid});
+    return say_('unfilled', $a->{uid}, full_disk());
   }
   return if !$claim->{status} && alive($claim);
   # It may have ended between the two looks.
@@ -860,12 +876,16 @@ sub receive {
   elsif ($kind eq 'notice') { put_file("$base/$texts[0]/work/preemption.json", $texts[1]) if -d "$base/$texts[0]/work" }
   elsif ($kind eq 'real') { real_path(@texts) }
   elsif ($kind eq 'prepare') { prepare(@texts) }
-  elsif ($kind eq 'hold') { my $uid = shift @texts; Claims::adopt($uid, undef, @texts) }
-  elsif ($kind eq 'release') { Claims::release($texts[0]) }
-  elsif ($kind eq 'contained') { my %live = map { $_ => 1 } @texts; Claims::release($_) for grep { !$live{$_} } Claims::attempts(1) }
+  elsif ($kind eq 'hold') { my $uid = shift @texts; $contained{$uid} //= 0; Claims::adopt($uid, undef, @texts) }
+  elsif ($kind eq 'release') { delete $contained{ $texts[0] }; Claims::release($texts[0]) }
+  elsif ($kind eq 'contained') {
+    my %live = map { $_ => 1 } @texts;
+    Claims::release($_) for grep { !$live{$_} } Claims::attempts(1);
+    delete @contained{ grep { !$live{$_} } keys %contained };
+  }
   elsif ($kind eq 'room') { my ($id, $path) = @texts; job("room-$id", 5, sub { run_program('df', '-Pk', $path) }) }
   elsif ($kind eq 'has') { say_('lacks', grep { !-e "$base/.files/$_" } @texts) }
-  elsif ($kind eq 'put') { put_file("$base/.files/$texts[0]", $texts[1]) or say_('unput', $texts[0], "$!") }
+  elsif ($kind eq 'put') { put_file("$base/.files/$texts[0]", $texts[1]) or $unput{ $texts[0] } = "$!" }
   elsif ($kind eq 'sample') { Claims::refresh(); look_claims(); sample() }
   elsif ($kind eq 'disks') { job('disks', 5, sub { run_program('df', '-Pk', $base, $ENV{HOME} || '/', '/') }) }
   elsif ($kind eq 'gpus') { job('gpus', 10, sub { run_program('/bin/sh', '-c', $cards) }) }
@@ -876,7 +896,7 @@ sub receive {
   elsif ($kind eq 'docker') { job('docker', 5, \&docker_probe) }
 }
 
-my ($fast, $slow, $measure, $pruned) = (0, 0, 0, mono());
+my ($fast, $slow, $measure, $pruned, $probe) = (0, 0, 0, mono(), 0);
 sub periodic {
   my $now = mono();
   my ($is_fast, $is_slow, $measures) = ($now >= $fast, $now >= $slow, $now >= $measure);
@@ -901,6 +921,17 @@ sub periodic {
   }
   for my $name (keys %jobs) { job_over($name, 1) if $now >= $jobs{$name}{until} }
   look_kernel(0) if %loops && $is_slow;
+  for my $uid ($is_slow ? keys %contained : ()) {
+    my $at = modified("$base/$uid/work/checkpoint");
+    next unless defined $at && $at > $contained{$uid};
+    $contained{$uid} = $at;
+    say_('checkpoint', $uid, ms($at));
+  }
+  if (@all && $now >= $probe) {
+    $probe = $now + 5;
+    my $why = full_disk();
+    say_('full', $why, map { $_->{uid}, sizes($_) } values %attempts) if $why ne '';
+  }
   if ($is_slow && Claims::changed()) { Claims::refresh(); look_claims() }
   if ($strays && !grep { $attempts{$_} } @$strays) { say_('strays-gone', scalar @$strays); $strays = undef }
   if (defined $base && $now - $pruned > 21_600) { $pruned = $now; prune() }
@@ -917,7 +948,7 @@ for (;;) {
   vec($reads, fileno $_->{read}, 1) = 1 for values %jobs, values %loops;
   vec($writes, fileno $out, 1) = 1 if length $output;
   my $busy = grep { $_->{ending} || $_->{unfilled} } values %attempts;
-  my $ready = select $reads, $writes, undef, $busy ? 0.005 : $strays || %attempts ? 0.1 : %jobs || %loops ? 0.5 : $others_claim ? 1 : 10;
+  my $ready = select $reads, $writes, undef, $busy ? 0.005 : $strays || %attempts ? 0.1 : %jobs || %loops || %contained ? 0.5 : $others_claim ? 1 : 10;
   $scanned = undef;
   if ($ready > 0) {
     if (vec $reads, fileno $in, 1) {

@@ -4,6 +4,7 @@
  * wanted waits; with the next connection each is looked at anew, before anything is started.
  */
 import type { GpuReading } from '../../../machine/gpus.js';
+import { logCutCode, logCutMessage, type LogCut } from '../../../../core/formats/log-cut.js';
 import type { Cause } from '../../../../core/contract/views.js';
 import type { AttemptObservation, DesiredAttempt } from '../../backend.js';
 import { lostMessage } from '../device-watch.js';
@@ -13,6 +14,7 @@ import { Reporter } from '../process/reporter.js';
 import { claimTexts, farRefusal, noticeText, stagedFiles, startTexts, type FarFile } from './far-start.js';
 import { FarMemory } from './far-memory.js';
 import { FarUsage } from './far-usage.js';
+import { diskThere, notStartedFor, writtenOf } from './far-storage.js';
 import type { FarHandEnd, RemoteAttemptsOptions } from './remote-attempts-options.js';
 import type { FarWord } from './far-words.js';
 
@@ -212,6 +214,10 @@ export class RemoteAttempts {
       this.settle();
       return;
     }
+    if (word.kind === 'full') {
+      this.full(word);
+      return;
+    }
     const uid = word.text(0);
     if (word.kind === 'size') {
       this.options.onGrew(uid, word.number(1) ?? 0, word.number(2) ?? 0);
@@ -230,7 +236,7 @@ export class RemoteAttempts {
         this.neverStarted(entry);
         return;
       case 'unfilled':
-        this.end(entry, 'WORKER_FAILED', notStarted);
+        this.end(entry, 'WORKER_FAILED', notStartedFor(word.text(1)));
         return;
       case 'fault':
         this.refused(entry, word);
@@ -349,6 +355,9 @@ export class RemoteAttempts {
     for (const signal of word.text(9).split(',')) if (signal !== '') entry.stop?.signals.add(signal);
     this.checkpoint(entry, word.number(10));
     const spec = entry.launch?.spec;
+    const full = word.text(13);
+    const written = writtenOf(word, 11);
+    if (full !== '' && word.text(2) !== '') this.mayBeCut(entry, full, 'when the task ended', written);
     const lost = word.text(5) === '1' ? rebooted : supervisorLost;
     const outcome = outcomeOf({
       code,
@@ -358,9 +367,9 @@ export class RemoteAttempts {
         entry.overMemory && spec !== undefined ? { limitBytes: spec.memoryBytes, measured: true } : null,
       timeLimitMs: spec?.timeoutMs ?? null,
       deviceFault: entry.deviceFault,
-      fullDisk: null,
+      fullDisk: full === '' ? null : diskThere(this.hand?.place, entry.uid, full),
       program: spec?.command[0] ?? 'The command',
-      otherwise: claimed ? lost : notStarted,
+      otherwise: claimed ? lost : notStartedFor(full),
     });
     this.end(entry, outcome.state, outcome.cause, {
       finishedAtMs,
@@ -368,12 +377,21 @@ export class RemoteAttempts {
       exitCode: outcome.exitCode,
       signal: outcome.signal,
     });
-    if (this.watched.has(entry.uid))
-      this.options.onGrew(entry.uid, word.number(11) ?? 0, word.number(12) ?? 0);
+    if (this.watched.has(entry.uid)) this.options.onGrew(entry.uid, written.out, written.err);
+  }
+
+  /** full WHY, then attempts with the sizes of their logs. */
+  private full(word: FarWord): void {
+    for (let index = 1; index + 2 < word.count; index += 3) {
+      const entry = this.entries.get(word.text(index));
+      if (entry?.phase === 'running')
+        this.mayBeCut(entry, word.text(0), 'while the task ran', writtenOf(word, index + 1));
+    }
+  }
+
+  private mayBeCut(entry: AttemptEntry, why: string, when: string, written: LogCut): void {
+    if (entry.warnings.has(logCutCode)) return;
+    const message = logCutMessage(diskThere(this.hand?.place, entry.uid, why), when, written);
+    this.reporter.warn(entry, { code: logCutCode, message });
   }
 }
-
-const notStarted: Cause = {
-  code: 'START_FAILED',
-  message: 'The process that watches over the task ended before it could start it; is the disk there full?',
-};

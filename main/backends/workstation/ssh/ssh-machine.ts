@@ -99,6 +99,7 @@ class OneMachine implements SshMachine {
       log,
       nowMs,
       monotonicMs,
+      clockSkewMs: () => this.clockSkewMs ?? 0,
       onObservations: (batch: readonly AttemptObservation[]) => this.listener?.observations(batch),
       onGrew: (uid: string, outSize: number, errSize: number) =>
         this.listener?.logGrew(uid, outSize, errSize),
@@ -108,7 +109,6 @@ class OneMachine implements SshMachine {
       gpus: () => this.machine.gpus(),
       cards: () => this.machine.cards(),
       lookAtCards: () => this.cards.look(),
-      clockSkewMs: () => this.clockSkewMs ?? 0,
       onSettled: () => this.tell(),
     });
     this.docker = new FarDocker({
@@ -282,7 +282,7 @@ class OneMachine implements SshMachine {
         this.files.word(word);
         return;
       default:
-        this.attempts.word(word);
+        if (!this.docker.word(word)) this.attempts.word(word);
     }
   }
 
