@@ -227,15 +227,25 @@ describe('checkpoints', () => {
     const world = new World();
     const id = world.submit();
     const uid = world.run(`${id}/0`);
-    expect(world.observe(uid, 'RUNNING', { checkpointAtMs: 50 })).toBe('applied');
-    expect(world.observe(uid, 'RUNNING', { checkpointAtMs: 50 })).toBe('unchanged');
+    const startMs = world.attempt(uid).startedAtMs ?? Number.NaN;
+    expect(world.observe(uid, 'RUNNING', { checkpointAtMs: startMs + 50 })).toBe('applied');
+    expect(world.observe(uid, 'RUNNING', { checkpointAtMs: startMs + 50 })).toBe('unchanged');
     expect(world.observe(uid, 'RUNNING', { checkpointAtMs: null })).toBe('unchanged');
-    expect(world.observe(uid, 'RUNNING', { checkpointAtMs: 40 })).toBe('unchanged');
-    expect(world.attempt(uid).checkpointAtMs).toBe(50);
+    expect(world.observe(uid, 'RUNNING', { checkpointAtMs: startMs + 40 })).toBe('unchanged');
+    expect(world.attempt(uid).checkpointAtMs).toBe(startMs + 50);
     world.step((draft) => preempt(draft, uid, { reason: 'r', actor: 'controller', nowMs: world.nowMs }));
-    world.observe(uid, 'RUNNING', { checkpointAtMs: 70 });
-    expect(world.attempt(uid)).toMatchObject({ state: 'PREEMPTED', checkpointAtMs: 70 });
-    world.observe(uid, 'SUCCEEDED', { checkpointAtMs: 90 });
-    expect(world.attempt(uid)).toMatchObject({ state: 'PREEMPTED', checkpointAtMs: 90 });
+    world.observe(uid, 'RUNNING', { checkpointAtMs: startMs + 70 });
+    expect(world.attempt(uid)).toMatchObject({ state: 'PREEMPTED', checkpointAtMs: startMs + 70 });
+    world.observe(uid, 'SUCCEEDED', { checkpointAtMs: startMs + 90 });
+    expect(world.attempt(uid)).toMatchObject({ state: 'PREEMPTED', checkpointAtMs: startMs + 90 });
+  });
+
+  test('none was before the start, whatever the clock of the file says', () => {
+    const world = new World();
+    const uid = world.run(`${world.submit()}/0`);
+    const startMs = world.attempt(uid).startedAtMs ?? Number.NaN;
+    expect(world.observe(uid, 'RUNNING', { checkpointAtMs: startMs - 4 })).toBe('applied');
+    expect(world.attempt(uid).checkpointAtMs).toBe(startMs);
+    expect(world.observe(uid, 'RUNNING', { checkpointAtMs: startMs - 4 })).toBe('unchanged');
   });
 });

@@ -135,10 +135,14 @@ function addWarnings(draft: Draft, attempt: Attempt, warnings: readonly Cause[],
   return kept === attempt.warnings ? attempt : { ...attempt, warnings: kept };
 }
 
-/** The same attempt when it told of none later than the one known. */
-function withCheckpoint(attempt: Attempt, { checkpointAtMs }: Observation): Attempt {
-  const known = attempt.checkpointAtMs ?? Number.NEGATIVE_INFINITY;
-  return checkpointAtMs === null || checkpointAtMs === undefined || checkpointAtMs <= known
+/**
+ * The same attempt when it told of none later than the one known. None was before the start: files get the time of the kernel's last
+ * tick, which may be some milliseconds back.
+ */
+function withCheckpoint(attempt: Attempt, { checkpointAtMs: told }: Observation): Attempt {
+  if (told === null || told === undefined) return attempt;
+  const checkpointAtMs = Math.max(told, attempt.startedAtMs ?? told);
+  return checkpointAtMs <= (attempt.checkpointAtMs ?? Number.NEGATIVE_INFINITY)
     ? attempt
     : { ...attempt, checkpointAtMs };
 }
