@@ -96,8 +96,9 @@ export function createRowElement(): RowElement {
   const age = textCell('age', 'number');
   const ran = textCell('ran', 'number');
   const where = textCell('where', 'wide');
-  const actions = actionsCell();
-  const bars = barCells();
+  // Made when they are first needed: most rows are never pointed at, and few were ever waited for.
+  let actions: ReturnType<typeof actionsCell> | null = null;
+  let bars: ReturnType<typeof barCells> | null = null;
   const cells = [box, name.root, state.root, tasks.root, gpu.root, age.root, ran.root, where.root];
   let shown: 'job' | 'bars' | null = null;
   let line = -1;
@@ -136,11 +137,12 @@ export function createRowElement(): RowElement {
     const places = job.workers.length === 0 ? null : job.workers.join(', ');
     where.show(places, common.notPlaced);
     where.hint(hovered ? (places ?? common.notPlaced) : null);
-    if (hovered) actions.show(job, marks.stopping);
-    setThere(root, actions.root, hovered);
+    if (hovered) (actions ??= actionsCell()).show(job, marks.stopping);
+    if (actions !== null) setThere(root, actions.root, hovered);
   }
 
   function showBars(marks: RowMarks): void {
+    bars ??= barCells();
     if (shown !== 'bars') {
       root.replaceChildren(...bars.cells);
       for (const write of [id, level, chosen, expanded, activeMark, hoverMark]) write(null);

@@ -1,6 +1,7 @@
 # Comes before far-hand.pl in the text that is sent. What the controllers of all logins on this machine hold, by the rules and in the
 # files of claims-folder.ts, claim-file.ts and liveness.ts: each must read what the other wrote, and judge it the same way. No
 # module reads or writes the JSON, as a base system has none; nothing that somebody puts there may lead or hold us anywhere.
+# Longer than other files: it is sent as one text, and reader, writer and rules share the few variables of one package.
 {
   package Claims;
   use strict;

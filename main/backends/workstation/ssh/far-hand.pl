@@ -2,6 +2,8 @@
 # connection; the attempts it started live on, each under supervisor.sh in a session and a folder of its own. Perl as a base
 # system has it, no module beyond POSIX, Fcntl and Socket (Time::HiRes is used where it is).
 #
+# Longer than other files: all of it is one text that goes to a machine on which nothing of ours lies.
+#
 # Both ways go frames: a length, then texts, each with its length before it (32 bits, big-endian). The first text names the kind.
 # Before its first frame the hand writes a mark, since a login shell may have printed something. far-words.ts has the other side.
 #   setup FOLDER SUPERVISOR-NAME SUPERVISOR-TEXT CLAIMS-FOLDER CONTROLLER     -> ready FOLDER | unusable ERRNO MESSAGE
