@@ -224,7 +224,7 @@ test('why it waits', () => {
   if (entry === undefined) throw new Error('no such job');
   const { cluster, rules, nowMs } = world;
   expect(sentenceOf(roomReason({ cluster, decision, rules, nowMs }, entry))).toBe(
-    'Waits for 8 GiB on each of 1 GPU it shares (0 of 2 have room, at most 2.8 GiB left for one more, 1 in use by a task that does not share).',
+    'Waits for 8 GiB on 1 GPU it shares (0 of 2 have room, at most 2.8 GiB left for one more, 1 in use by a task that does not share).',
   );
 });
 

@@ -71,6 +71,6 @@ test('two that fit run together on one card, seen by each as its only one; who d
 
 test('more than any card has beside its margin is refused with the most that could be had', async () => {
   await expect(submit(client, sharing('exit 0', '11.5GiB'))).rejects.toThrow(
-    /gpuMemory: asked for 11.5 GiB, there is at most 11(\.\d+)? GiB on a GPU on this machine/,
+    /gpuMemory: asked for 11.5 GiB; what there is: at most 11(\.\d+)? GiB on a GPU on this machine/,
   );
 });

@@ -202,7 +202,7 @@ function sharingText({ alone, crowded, unreadable, full, mostFreeBytes }: Sharin
 function lackText({ resource, needed, free, total }: Shortfall, need: NeedView, gpuNote: string): string {
   const shared = need.sharedGpuBytes;
   if (resource === 'gpu' && shared !== undefined)
-    return `${formatSize(shared)} on each of ${formatGpus(needed, need.gpuVariant)} it shares (${free} of ${total} have room${gpuNote})`;
+    return `${formatSize(shared)} on ${needed === 1 ? '' : 'each of '}${formatGpus(needed, need.gpuVariant)} it shares (${free} of ${total} have room${gpuNote})`;
   if (resource === 'cpu') return `${formatCores(needed)} (${free / 1000} of ${total / 1000} free)`;
   if (resource === 'memory')
     return `${formatSize(needed)} of memory (${formatSize(free)} of ${formatSize(total)} free)`;
