@@ -23,6 +23,7 @@ import { fakeChildren, fakeJobs, fakeMachine, fakeTasks, fakeUser } from './fake
 import { fakeMachineState } from './fake-machines.js';
 import { fakeQueue, fakeQueueState } from './fake-queue.js';
 import { joined, overviewOf, runMethod } from './fake-handlers.js';
+import { JobCounts } from './job-counts.js';
 
 export interface FakeHostOptions {
   readonly jobs?: number | readonly JobSummary[];
@@ -67,6 +68,7 @@ export class FakeHost {
   readonly closingAnswers: ClosingAnswer[] = [];
   readonly bridge: DesktopBridge;
   nowMs: number;
+  private readonly counted: JobCounts;
   private held: (() => void)[] | null = null;
   /** While false no connection can be opened. */
   reachable = true;
@@ -85,10 +87,11 @@ export class FakeHost {
 
   constructor(options: FakeHostOptions = {}) {
     this.nowMs = options.nowMs ?? Date.now();
+    this.counted = new JobCounts(this.nowMs);
     const wanted = options.jobs ?? 12;
     const roots = typeof wanted === 'number' ? fakeJobs(wanted, this.nowMs) : wanted;
-    for (const row of [...roots, ...(typeof wanted === 'number' ? fakeChildren(roots) : [])])
-      this.jobs.set(row.id, row);
+    for (const row of [...roots, ...(typeof wanted === 'number' ? fakeChildren(roots) : [])]) this.put(row);
+    this.changedJobs.clear();
     this.machines = [fakeMachine(this.nowMs, options.machine)];
     this.settings = { closeToTray: 'ask', notificationsPaused: false, theme: 'system', ...options.settings };
     this.status = {
@@ -111,19 +114,12 @@ export class FakeHost {
   }
 
   counts(): Counts {
-    const counts = { running: 0, waiting: 0, failedUnseen: 0, finished: 0 };
-    for (const row of this.jobs.values()) {
-      if (row.state === 'RUNNING') counts.running += 1;
-      else if (row.state === 'PENDING') counts.waiting += 1;
-      else counts.finished += 1;
-      if (row.state === 'FAILED' && (row.finishedAtMs ?? 0) > this.nowMs - 86_400_000)
-        counts.failedUnseen += 1;
-    }
-    return counts;
+    return this.counted.now();
   }
 
   /** Adds or replaces a row; told to listeners by `publish`. */
   put(row: JobSummary): void {
+    this.counted.replace(this.jobs.get(row.id), row);
     this.jobs.set(row.id, row);
     this.removedJobs.delete(row.id);
     this.changedJobs.add(row.id);
@@ -137,6 +133,7 @@ export class FakeHost {
   }
 
   remove(id: string): void {
+    this.counted.replace(this.jobs.get(id), undefined);
     this.jobs.delete(id);
     this.changedJobs.delete(id);
     this.removedJobs.add(id);
