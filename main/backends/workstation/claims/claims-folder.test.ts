@@ -15,6 +15,7 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { claimOf as someClaim } from '../../../../test/harness/claims.js';
 import type { Claim } from './claim-file.js';
 import { ClaimsFolder, defaultClaimsFolder } from './claims-folder.js';
 import { identityOf, surroundingsHere } from './liveness.js';
@@ -38,23 +39,12 @@ afterEach(() => {
   rmSync(scratch, { recursive: true });
 });
 
-function claimOf(attempt: string, more: Partial<Claim> = {}): Claim {
-  return {
-    version: 1,
-    owner: 'somebody',
-    controller: attempt.startsWith('a') ? 'a'.repeat(16) : 'b'.repeat(16),
-    attempt,
+const claimOf = (attempt: string, more: Partial<Claim> = {}): Claim =>
+  someClaim(attempt, {
+    controller: (attempt.startsWith('a') ? 'a' : 'b').repeat(16),
     devices: [card],
-    cpuMillicores: 1000,
-    memoryBytes: 1e9,
-    bootId: here.bootId,
-    pidNamespace: here.pidNamespace,
-    host: identityOf(process.pid),
-    supervisor: null,
-    container: false,
     ...more,
-  };
-}
+  });
 
 /** A process that has ended and been reaped: nobody lives under its number with its start. */
 async function deadIdentity(): Promise<Claim['host']> {

@@ -14,14 +14,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { launchOf } from '../../../../test/harness/backend-probe.js';
+import { claimOf } from '../../../../test/harness/claims.js';
 import { eventually } from '../../../../test/harness/eventually.js';
 import { LocalHand } from '../../../../test/harness/local-hand.js';
-import type { Claim } from '../claims/claim-file.js';
-import { identityOf, surroundingsHere } from '../claims/liveness.js';
 import { MachineClaims } from '../claims/machine-claims.js';
 
 const card = 'GPU-a0000001-0000-4000-8000-000000000001';
-const here = surroundingsHere();
 const hands: LocalHand[] = [];
 let scratch: string;
 let folder: string;
@@ -47,23 +45,6 @@ async function open(): Promise<LocalHand> {
   return hand;
 }
 
-function claimOf(attempt: string, devices: readonly string[]): Claim {
-  return {
-    version: 1,
-    owner: 'somebody',
-    controller: 'b'.repeat(16),
-    attempt,
-    devices: [...devices],
-    cpuMillicores: 1000,
-    memoryBytes: 1e9,
-    bootId: here.bootId,
-    pidNamespace: here.pidNamespace,
-    host: identityOf(process.pid),
-    supervisor: null,
-    container: false,
-  };
-}
-
 const onCard = () => launchOf({ command: ['sleep', '300'], gpu: '1' }, { devices: [card] });
 
 describe('what somebody puts there to do harm', () => {
@@ -82,7 +63,7 @@ describe('what somebody puts there to do harm', () => {
     [
       'a link to a proper claim',
       () => {
-        write(JSON.stringify(claimOf('b7', [card])), path.join(scratch, 'claim'));
+        write(JSON.stringify(claimOf('b7', { devices: [card] })), path.join(scratch, 'claim'));
         symlinkSync(path.join(scratch, 'claim'), target());
       },
     ],
@@ -91,10 +72,16 @@ describe('what somebody puts there to do harm', () => {
     ['a folder', () => mkdirSync(target())],
     ['a socket of its own name', () => write('', path.join(folder, 'device-'))],
     ['a huge file', () => write('x'.repeat(5_000_000))],
-    ['a claim with a long tail', () => write(JSON.stringify(claimOf('b7', [card])) + ' '.repeat(40_000))],
+    [
+      'a claim with a long tail',
+      () => write(JSON.stringify(claimOf('b7', { devices: [card] })) + ' '.repeat(40_000)),
+    ],
     ['nothing at all in it', () => write('')],
     ['nothing but zeros', () => write(new Uint8Array(4096))],
-    ['a claim of a card that it does not name', () => write(JSON.stringify(claimOf('b7', ['GPU-other'])))],
+    [
+      'a claim of a card that it does not name',
+      () => write(JSON.stringify(claimOf('b7', { devices: ['GPU-other'] }))),
+    ],
     ['the last number there is', () => write('rubbish', path.join(folder, `device-${card}-99998`))],
     ['a number too large', () => write('rubbish', path.join(folder, `device-${card}-999999`))],
     ['one number twice, differently written', () => write('rubbish', path.join(folder, `device-${card}-00`))],
@@ -142,7 +129,7 @@ describe('what somebody puts there to do harm', () => {
         ['GPU-near', local.controller],
       ] as const) {
         const file = path.join(folder, `device-${name}-0`);
-        write(JSON.stringify({ ...claimOf('c7', [name]), controller }), file);
+        write(JSON.stringify({ ...claimOf('c7', { devices: [name] }), controller }), file);
         chownSync(file, 65534, 65534);
       }
       const hand = await open();
@@ -161,13 +148,13 @@ describe('what somebody puts there to do harm', () => {
 
   test.runIf(process.getuid?.() === 0)('whose a claim is, its file says and not its words', async () => {
     const file = path.join(folder, `device-${card}-0`);
-    write(JSON.stringify({ ...claimOf('b7', [card]), owner: 'root' }));
+    write(JSON.stringify({ ...claimOf('b7', { devices: [card] }), owner: 'root' }));
     chownSync(file, 65534, 65534);
     const other = path.join(folder, 'device-GPU-2-0');
-    write(JSON.stringify({ ...claimOf('b8', ['GPU-2']), owner: 'no/body\n, at all' }), other);
+    write(JSON.stringify({ ...claimOf('b8', { devices: ['GPU-2'] }), owner: 'no/body\n, at all' }), other);
     chownSync(other, 3_999_999, 65534);
     const third = path.join(folder, 'device-GPU-3-0');
-    write(JSON.stringify({ ...claimOf('b9', ['GPU-3']), owner: '/ /' }), third);
+    write(JSON.stringify({ ...claimOf('b9', { devices: ['GPU-3'] }), owner: '/ /' }), third);
     chownSync(third, 3_999_999, 65534);
     const hand = await open();
     const expected = [card, 'nobody', 'GPU-2', 'nobodyatall', 'GPU-3', 'uid 3999999'];
@@ -295,10 +282,10 @@ test('a claim with any value of any shape in any place is read alike', async () 
     ],
   ];
   const files: string[] = [];
-  const keys = Object.keys(claimOf('b', []));
+  const keys = Object.keys(claimOf('b', { devices: [] }));
   for (const key of keys) {
     for (const value of values) {
-      const fields = Object.entries(claimOf(`b${files.length}`, [`GPU-${files.length}`]));
+      const fields = Object.entries(claimOf(`b${files.length}`, { devices: [`GPU-${files.length}`] }));
       const texts = fields.map(([name, own]) => `"${name}":${name === key ? value : JSON.stringify(own)}`);
       files.push(`{${texts.join()}}`);
     }
@@ -310,7 +297,7 @@ test('a claim with any value of any shape in any place is read alike', async () 
 
 test('a claim of any other form is read alike', async () => {
   const text = (index: number, more: Record<string, unknown> = {}) =>
-    JSON.stringify({ ...claimOf(`b${index}`, [`GPU-${index}`]), ...more });
+    JSON.stringify({ ...claimOf(`b${index}`, { devices: [`GPU-${index}`] }), ...more });
   const made: readonly ((good: string) => string | Uint8Array)[] = [
     (good) => good,
     (good) => ` \t\r\n${good}\n\n`,
@@ -376,7 +363,7 @@ test('a claim that is damaged by chance is read alike', async () => {
     'é',
   ];
   const files = Array.from({ length: 1500 }, (_, index) => {
-    let bytes = Buffer.from(JSON.stringify(claimOf(`b${index}`, [`GPU-${index}`])));
+    let bytes = Buffer.from(JSON.stringify(claimOf(`b${index}`, { devices: [`GPU-${index}`] })));
     for (let times = random(3); times >= 0; times -= 1) {
       const at = random(bytes.length);
       const [head, tail] = [bytes.subarray(0, at), bytes.subarray(at)];

@@ -15,6 +15,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { launchOf } from '../../../../test/harness/backend-probe.js';
+import { claimOf } from '../../../../test/harness/claims.js';
 import { eventually } from '../../../../test/harness/eventually.js';
 import { LocalHand, type LocalHandOptions } from '../../../../test/harness/local-hand.js';
 import type { Claim } from '../claims/claim-file.js';
@@ -162,7 +163,7 @@ test('a claim outlives the hand, the next one renews it, and it is dead when not
 test('a start that is asked for again takes over the claim that a killed hand left for it, as of any that is dead', async () => {
   const launch = onCards([card]);
   const left = {
-    ...claimOf(0),
+    ...claimOf('b0', { devices: ['GPU-0'] }),
     controller: far,
     attempt: launch.uid,
     devices: [card],
@@ -335,7 +336,10 @@ test('both judge alike whether the holder of a claim lives', async () => {
   ];
   mkdirSync(folder, { recursive: true });
   for (const [index, [, more]] of cases.entries())
-    writeFileSync(path.join(folder, `device-GPU-${index}-0`), JSON.stringify(claimOf(index, more)));
+    writeFileSync(
+      path.join(folder, `device-GPU-${index}-0`),
+      JSON.stringify(claimOf(`b${index}`, { devices: [`GPU-${index}`], ...more })),
+    );
   const hand = await open();
   const seen = local.others();
   expect(hand.claims().slice(3)).toEqual(pairsOf(seen.devices));
@@ -351,24 +355,6 @@ test('both judge alike whether the holder of a claim lives', async () => {
     'a number that a process has when it is cut',
   ]);
 });
-
-function claimOf(index: number, more: Partial<Claim> = {}): Claim {
-  return {
-    version: 1,
-    owner: 'somebody',
-    controller: 'b'.repeat(16),
-    attempt: `b${index}`,
-    devices: [`GPU-${index}`],
-    cpuMillicores: 1000,
-    memoryBytes: 1e9,
-    bootId: here.bootId,
-    pidNamespace: here.pidNamespace,
-    host: identityOf(process.pid),
-    supervisor: null,
-    container: false,
-    ...more,
-  };
-}
 
 function pairsOf(devices: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const lines = [...devices].flatMap(([device, owners]) => owners.map((owner) => [device, owner] as const));
