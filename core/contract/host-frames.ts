@@ -1,6 +1,6 @@
 /**
  * What a client needs of the protocol. Apart from the rest, which brings the schemas of the whole contract: window and desktop start
- * without them, and the window reads some hundred such frames a second.
+ * without them.
  */
 import { errorCodes, type FieldError, type Refusal } from './errors.js';
 

@@ -3,7 +3,6 @@
  * still with it on some systems and goes on on others (macOS, most hypervisors). What ran slept as well: after a night none of it has
  * used up its time limit, and no answer is overdue. Of a host that was merely stopped the supervisors keep the time limits themselves.
  */
-import { performance } from 'node:perf_hooks';
 
 export interface AwakeClock {
   readonly nowMs: () => number;

@@ -17,7 +17,7 @@ test('the controller starts without what only some Engine or peer needs', () => 
   expect({ status: run.status, err: run.stderr }).toEqual({ status: 0, err: '' });
   const read = JSON.parse(run.stdout) as string[];
   expect(read).toContain('NativeModule child_process');
-  for (const late of ['http', 'https', 'http2', 'zlib', 'tls'])
+  for (const late of ['http', 'https', 'http2', 'zlib', 'tls', 'perf_hooks'])
     expect(read).not.toContain(`NativeModule ${late}`);
 });
 

@@ -2,7 +2,6 @@
  * Hears what a container prints as it prints it. A container that prints faster than it is heard waits for whoever listens, so nobody
  * listens to one that prints much (its lines reach the log soon enough), nor over a connection that may be cut.
  */
-import { performance } from 'node:perf_hooks';
 import { LiveTail } from '../../../../core/formats/docker/live-tail.js';
 import { LogFrameReader, type LogStream } from '../../../../core/formats/docker/log-frames.js';
 import type { Engine } from './engine.js';
