@@ -4,11 +4,10 @@
  */
 import type { Ledger } from '../budget/ledger.js';
 import type { QuotaView } from '../contract/budgets.js';
-import type { UpperBand } from '../contract/states.js';
+import type { UpperBand, AttemptState, Band, JobState, TaskState } from '../contract/states.js';
 import type { JobSpec } from '../contract/job-request.js';
 import type { MachineView } from '../contract/machines.js';
 import type { AttemptUsage } from '../contract/usage.js';
-import type { AttemptState, Band, JobState, TaskState } from '../contract/states.js';
 import type { Cause, DemotionView } from '../contract/views.js';
 
 export interface Job {

@@ -3,8 +3,7 @@
  * between them the last value of an entity wins. A client that falls too far behind gets a new snapshot instead.
  */
 import type { TopicDelta, TopicFilter, TopicName, TopicSnapshot } from '../../core/contract/api.js';
-import type { Refusal } from '../../core/contract/errors.js';
-import { RefusalError, refusal } from '../../core/contract/errors.js';
+import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import type { Question } from '../../core/contract/questions.js';
 import { clearPending, keyOf, type Send, type Subscription } from './subscription.js';
 import type {

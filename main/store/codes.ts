@@ -7,9 +7,9 @@ import {
   type Band,
   type JobState,
   type TaskState,
+  type UpperBand,
 } from '../../core/contract/states.js';
 import { upperBandSchema } from '../../core/contract/state-schemas.js';
-import type { UpperBand } from '../../core/contract/states.js';
 import { schedulingStates, taintSchema } from '../../core/contract/machines.js';
 import type { Machine, TaskClaim } from '../../core/model/entities.js';
 import { causeSchema, type Cause } from '../../core/contract/views.js';

@@ -1,8 +1,7 @@
 /** Strings of the Budgets page, and of what is shown of one's own budget elsewhere. */
 import type { BudgetLimitView, GpuHoursView, SpendView } from '../../core/contract/budgets.js';
-import type { UpperBand } from '../../core/contract/states.js';
+import type { UpperBand, Band } from '../../core/contract/states.js';
 import { halfLifeToText } from '../../core/contract/half-life.js';
-import type { Band } from '../../core/contract/states.js';
 import { formatCount } from './common.js';
 
 export const bandWords: Readonly<Record<Band, string>> = {

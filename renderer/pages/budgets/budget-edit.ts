@@ -5,10 +5,9 @@ import {
   noQuota,
   type BudgetView,
 } from '../../../core/contract/budgets.js';
-import { upperBands, type UpperBand } from '../../../core/contract/states.js';
+import { upperBands, type UpperBand, type Band } from '../../../core/contract/states.js';
 import type { Params } from '../../../core/contract/api.js';
 import { quotaToText, textToQuota } from '../../../core/contract/quota-text.js';
-import type { Band } from '../../../core/contract/states.js';
 import { budgets as words, limitWord } from '../../strings/budgets.js';
 
 export type LimitKind = 'default' | 'unlimited' | 'number';

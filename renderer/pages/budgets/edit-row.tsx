@@ -1,8 +1,7 @@
 /** A budget being edited in its place in the table. Saving asks once, naming what would change. */
 import { Button, Checkbox, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { upperBands, type UpperBand } from '../../../core/contract/states.js';
-import { bands, type Band } from '../../../core/contract/states.js';
+import { upperBands, bands, type UpperBand, type Band } from '../../../core/contract/states.js';
 import { useConfirm } from '../../components/confirm.js';
 import { useHost } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';

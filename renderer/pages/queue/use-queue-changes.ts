@@ -1,13 +1,12 @@
 /** Changes of waiting jobs: who may, what is under way, and what was refused, by job. */
 import { useCallback, useState } from 'react';
-import type { Refusal } from '../../../core/contract/errors.js';
+import { refusal, type Refusal } from '../../../core/contract/errors.js';
 import type { JobChange, QueuedJobView } from '../../../core/contract/queue.js';
 import type { BudgetView } from '../../../core/contract/budgets.js';
 import { useHost } from '../../state/desktop-context.js';
 import { changeJobs } from '../../state/job-changes.js';
 import { useBudgets } from '../../state/use-budgets.js';
 import { queue as words } from '../../strings/queue.js';
-import { refusal } from '../../../core/contract/errors.js';
 
 export interface QueueChanges {
   readonly me: string | null;
