@@ -8,7 +8,7 @@ import { compileForBursts } from './engine.js';
 
 const port = parentPort;
 if (port === null) throw new Error('controller-worker runs only as a worker thread');
-compileForBursts();
+compileForBursts({ atOnce: false });
 // The structured clone of what host-link.ts put in.
 const input = workerData as WorkerInput;
 const code = runCached(

@@ -10,7 +10,7 @@ import { parseArguments } from './shell/arguments.js';
 import type { DesktopCode } from './shell/desktop-code.js';
 
 // The controller's thread sets it for the whole process: a form made under other settings would be refused.
-compileForBursts();
+compileForBursts({ atOnce: false });
 const start = parseArguments(process.argv.slice(1), process.env);
 const home = resolveHome({ flag: start.home });
 const code = runCached(

@@ -2,7 +2,7 @@
 import { compileForBursts } from './engine.js';
 import { runHeadless } from './headless-host.js';
 
-compileForBursts();
+compileForBursts({ atOnce: true });
 const flag = process.argv.indexOf('--home');
 const code = await runHeadless({
   home: flag === -1 ? undefined : process.argv[flag + 1],

@@ -1,6 +1,7 @@
 /** What a start reads of Node and of libraries, beyond its own code: each is a part of the time until the window can be used. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -19,6 +20,39 @@ test('the controller starts without what only some Engine or peer needs', () => 
   expect(read).toContain('NativeModule child_process');
   for (const late of ['http', 'https', 'http2', 'zlib', 'tls', 'perf_hooks'])
     expect(read).not.toContain(`NativeModule ${late}`);
+});
+
+test('the desktop does not have all code compiled twice at its start', () => {
+  const home = mkdtempSync(path.join(os.tmpdir(), 'iris-start-'));
+  try {
+    for (const file of ['desktop.cjs', 'controller-worker.cjs']) {
+      const code = `
+        const { parentPort, workerData } = require('node:worker_threads');
+        const flags = [];
+        require('node:v8').setFlagsFromString = (flag) => flags.push(flag);
+        // The flags come first; nothing more of it shall run here.
+        require('node:vm').Script = class { constructor() { throw new Error('enough'); } };
+        try { require(workerData.file); } catch (error) { if (error.message !== 'enough') throw error; }
+        parentPort.postMessage(flags);`;
+      const run = spawnSync(
+        process.execPath,
+        [
+          '-e',
+          `new (require('node:worker_threads').Worker)(process.argv[1], {
+             eval: true, workerData: { file: process.argv[2], home: { folder: '' } },
+           }).once('message', (flags) => { console.log(JSON.stringify(flags)); process.exit(); });`,
+          code,
+          path.join(out, 'main', file),
+        ],
+        { encoding: 'utf8', env: { ...process.env, IRIS_DESKTOP_HOME: home } },
+      );
+      const flags = JSON.parse(run.stdout) as string[];
+      expect(flags).toContain('--min-semi-space-size=16');
+      expect(flags.filter((flag) => flag.includes('sparkplug'))).toEqual([]);
+    }
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
 });
 
 test('the first script of the window makes no schemas', () => {
