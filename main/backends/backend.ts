@@ -151,7 +151,14 @@ export interface Backend {
   reconcile(desired: readonly DesiredAttempt[]): void;
   /** Null, or one sentence why no worker could ever run it. */
   feasible(spec: JobSpec): string | null;
-  readLog(uid: string, stream: 'out' | 'err', offset: number, maxBytes: number): Promise<LogRange>;
+  /** The bytes may be put in `into`, where they fit; it is the backend's until the answer. */
+  readLog(
+    uid: string,
+    stream: 'out' | 'err',
+    offset: number,
+    maxBytes: number,
+    into?: Uint8Array,
+  ): Promise<LogRange>;
   /** Marks in order, oldest first. */
   logMarks(uid: string): Promise<readonly LogMark[]>;
   /** While true, growth of that attempt's log is reported; ends of attempts always are. */

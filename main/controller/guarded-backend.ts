@@ -173,8 +173,8 @@ export class GuardedBackend implements Backend {
     return this.call('feasible', null, () => this.inner.feasible(spec));
   }
 
-  readLog(uid: string, stream: 'out' | 'err', offset: number, maxBytes: number): Promise<LogRange> {
-    return this.bounded('readLog', () => this.inner.readLog(uid, stream, offset, maxBytes));
+  readLog(...range: Parameters<Backend['readLog']>): Promise<LogRange> {
+    return this.bounded('readLog', () => this.inner.readLog(...range));
   }
 
   logMarks(uid: string): Promise<readonly LogMark[]> {

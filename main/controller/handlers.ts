@@ -10,11 +10,10 @@ import type { HostStatus, Overview } from '../../core/contract/views.js';
 import { checkSubmittedBand } from '../../core/model/budgets.js';
 import { checkContainerProfile } from '../../core/model/container-rights.js';
 import type { Backend } from '../backends/backend.js';
-import { mergedRead } from '../logs/merged.js';
-import { searchLog } from '../logs/search.js';
 import type { AsyncReads, AttemptRecord } from '../store/types.js';
 import type { Controller } from './controller.js';
 import { judge, missingMessage } from './feasibility.js';
+import { createLogHandlers } from './log-handlers.js';
 import { createMachineHandlers } from './machine-handlers.js';
 import { mayManage, type MachineService } from './machine-service.js';
 import type { TargetResult } from './round.js';
@@ -155,38 +154,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     async 'queue.history'(params) {
       return { items: [...(await reads.lanes(params.sinceMs, params.limit))] };
     },
-    async 'log.read'(params) {
-      const record = await attempt(params.attemptUid);
-      const range = await backend.readLog(params.attemptUid, params.stream, params.offset, params.maxBytes);
-      return {
-        dataBase64: Buffer.from(range.data).toString('base64'),
-        size: range.size,
-        complete: record.attempt.finishedAtMs !== null && params.offset + range.data.length >= range.size,
-      };
-    },
-    async 'log.merged'(params) {
-      // Ended is read before the sizes: what ends in between is complete with the next call only.
-      const record = await attempt(params.attemptUid);
-      return await mergedRead({
-        read: (stream, offset, maxBytes) => backend.readLog(params.attemptUid, stream, offset, maxBytes),
-        marks: await backend.logMarks(params.attemptUid),
-        cursor: params.cursor,
-        tail: params.tail,
-        sinceMs: params.sinceMs,
-        maxBytes: params.maxBytes,
-        endedAtMs: record.attempt.finishedAtMs,
-      });
-    },
-    async 'log.search'(params) {
-      await attempt(params.attemptUid);
-      return await searchLog({
-        read: (offset, maxBytes) => backend.readLog(params.attemptUid, params.stream, offset, maxBytes),
-        text: params.text,
-        matchCase: params.matchCase,
-        offset: params.offset,
-        limit: params.limit,
-      });
-    },
+    ...createLogHandlers(backend, attempt),
     'overview.get': () => parts.overview(),
     'machine.list': () => ({ machines: [...parts.machines()] }),
     'budget.list': (_params, identity) => ({

@@ -4,8 +4,9 @@
  */
 import { Worker } from 'node:worker_threads';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
-import type { ClientFrame, HostFrame } from '../../core/contract/protocol.js';
+import type { ClientFrame } from '../../core/contract/protocol.js';
 import type { Home } from '../home.js';
+import type { LinkFrame } from '../server/frame-text.js';
 import { connectSocket } from '../server/socket-client.js';
 
 export interface LinkClient {
@@ -17,7 +18,7 @@ export interface HostLink {
   /** `own`: the controller lives in this process; `attached`: another host owns the folder. */
   readonly kind: 'own' | 'attached';
   /** A new connection; `closed` is called once when the host is gone, not after `close`. */
-  openClient(receive: (frame: HostFrame) => void, closed: (reason: Refusal) => void): LinkClient;
+  openClient(receive: (frame: LinkFrame) => void, closed: (reason: Refusal) => void): LinkClient;
   /** Resolves when the host is gone, with the reason. */
   readonly ended: Promise<Refusal>;
   /** Own: ends the controller, after its last commit; attached: only disconnects. Attempts go on. */
@@ -65,7 +66,7 @@ export async function connectOrStart(options: LinkOptions): Promise<HostLink> {
 export async function startLocalHost(options: LinkOptions): Promise<HostLink> {
   const input: WorkerInput = { home: options.home, appVersion: options.appVersion, runtime: options.runtime };
   const worker = new Worker(options.workerModule, { workerData: input, name: 'controller' });
-  const clients = new Map<number, { receive(frame: HostFrame): void; closed(reason: Refusal): void }>();
+  const clients = new Map<number, { receive(frame: LinkFrame): void; closed(reason: Refusal): void }>();
   let nextClient = 1;
   let gone: Refusal | null = null;
   let resolveEnded: (reason: Refusal) => void = () => undefined;
@@ -93,7 +94,7 @@ export async function startLocalHost(options: LinkOptions): Promise<HostLink> {
           end(message.refusal);
           return;
         case 'frame':
-          clients.get(message.client)?.receive(message.frame as HostFrame);
+          clients.get(message.client)?.receive(message.frame as LinkFrame);
           return;
         case 'close': {
           const client = clients.get(message.client);
@@ -167,7 +168,7 @@ export async function attachToHost(socketPath: string): Promise<HostLink> {
       let over = false;
       connectSocket(
         socketPath,
-        (frame) => receive(frame as HostFrame),
+        (frame) => receive(frame as LinkFrame),
         (reason) => {
           if (!over) closed(reason);
           over = true;

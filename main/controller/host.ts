@@ -19,6 +19,7 @@ import { AskDesk } from '../backends/workstation/ssh/ask-desk.js';
 import { createSshFleet } from '../backends/workstation/ssh-fleet.js';
 import { awakeClock } from './awake-clock.js';
 import { createWorkstationBackend } from '../backends/workstation/workstation-backend.js';
+import type { LogFrame } from '../logs/log-answer.js';
 import { prepareHome, rawMachineId, type Home } from '../home.js';
 import { networkFileSystem } from '../machine/file-system.js';
 import { ownProcess } from '../machine/process-identity.js';
@@ -58,7 +59,7 @@ export interface HostOptions {
 }
 
 export interface Host {
-  openSession(transport: { send(frame: HostFrame): void; close(): void }): Session;
+  openSession(transport: { send(frame: HostFrame | LogFrame): void; close(): void }): Session;
   /** Orderly end after the last commit; attempts go on. */
   stop(reason: string): Promise<void>;
   /** Resolves with the reason when the host has stopped. */

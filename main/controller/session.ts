@@ -12,6 +12,7 @@ import {
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import { fieldErrors } from '../../core/contract/job-request.js';
 import { clientFrameSchema, type ClientFrame, type HostFrame } from '../../core/contract/protocol.js';
+import { LogAnswer, type LogFrame } from '../logs/log-answer.js';
 import { describeError, type Logger } from './logger.js';
 import type { Publisher, SubscriptionHandle } from './publisher.js';
 
@@ -22,11 +23,10 @@ export interface Identity {
   readonly mayManage?: boolean;
 }
 
+type Answer<M extends MethodName> = MethodResult<M> | LogAnswer<MethodResult<M>>;
+
 export type Handlers = {
-  readonly [M in MethodName]: (
-    params: ParsedParams<M>,
-    identity: Identity,
-  ) => Promise<MethodResult<M>> | MethodResult<M>;
+  readonly [M in MethodName]: (params: ParsedParams<M>, identity: Identity) => Promise<Answer<M>> | Answer<M>;
 };
 
 export interface Session {
@@ -42,7 +42,7 @@ export function openSession(options: {
   readonly publisher: Publisher;
   readonly identity: Identity;
   readonly logger: Logger;
-  readonly send: (frame: HostFrame) => void;
+  readonly send: (frame: HostFrame | LogFrame) => void;
   readonly close: () => void;
 }): Session {
   const { handlers, publisher, identity, logger, send } = options;
@@ -70,7 +70,9 @@ export function openSession(options: {
     try {
       // The schema above is this method's own, so its output is what the handler takes.
       const value = await handlers[method](parsed.data as ParsedParams<M>, identity);
-      if (!closed) send({ kind: 'result', id, value });
+      if (closed) return;
+      if (value instanceof LogAnswer) send({ kind: 'log', id, answer: value });
+      else send({ kind: 'result', id, value });
     } catch (error) {
       if (error instanceof RefusalError) {
         refuseFrame(id, error.refusal);

@@ -2,6 +2,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type { WorkerInput, WorkerMessage } from './host-link.js';
+import { LogFrameText, type LogFrame } from '../logs/log-answer.js';
 import { startHost, type Host } from './host.js';
 import type { Session } from './session.js';
 
@@ -14,6 +15,12 @@ export interface WorkerCode {
 
 export const runController: WorkerCode['runController'] = async (input, port, keepCode) => {
   const post = (message: WorkerMessage) => port.postMessage(message);
+  /** Moved, not copied: the main thread makes no text of it. */
+  const postText = (client: number, frame: LogFrame) => {
+    const text = new LogFrameText(frame).rest();
+    const message: WorkerMessage = { kind: 'frame', client, frame: text };
+    port.postMessage(message, [text.buffer]);
+  };
   const sessions = new Map<number, Session>();
 
   function accept(host: Host, message: WorkerMessage): void {
@@ -22,7 +29,10 @@ export const runController: WorkerCode['runController'] = async (input, port, ke
         sessions.set(
           message.client,
           host.openSession({
-            send: (frame) => post({ kind: 'frame', client: message.client, frame }),
+            send: (frame) => {
+              if (frame.kind === 'log') postText(message.client, frame);
+              else post({ kind: 'frame', client: message.client, frame });
+            },
             close: () => {
               sessions.get(message.client)?.close();
               sessions.delete(message.client);

@@ -3,7 +3,8 @@
  * passed the sender check and dies with the page: on navigation, on reload, when the renderer is gone.
  */
 import { ipcMain, type IpcMainEvent, type MessagePortMain, type WebContents } from 'electron';
-import type { ClientFrame, HostFrame } from '../../core/contract/protocol.js';
+import type { ClientFrame } from '../../core/contract/protocol.js';
+import type { LinkFrame } from '../server/frame-text.js';
 import { channels, portEnd } from './channels.js';
 import { senderFault, type SenderRule } from './sender.js';
 
@@ -14,7 +15,7 @@ export interface FrameClient {
 
 export interface FramePortsOptions {
   readonly rule: SenderRule;
-  readonly openClient: (receive: (frame: HostFrame) => void, closed: () => void) => FrameClient;
+  readonly openClient: (receive: (frame: LinkFrame) => void, closed: () => void) => FrameClient;
   readonly log: (line: string) => void;
 }
 
@@ -58,7 +59,7 @@ export function serveFramePorts(options: FramePortsOptions): FramePorts {
     };
     const client = options.openClient(
       (frame) => {
-        if (!over) port.postMessage(JSON.stringify(frame));
+        if (!over) port.postMessage(frame instanceof Uint8Array ? frame : JSON.stringify(frame));
       },
       () => finish(false),
     );

@@ -8,15 +8,20 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }
 
-/** At most `maxBytes` from `offset`, and the size the file had. Less is returned only at the end. */
-export async function readRange(file: string, offset: number, maxBytes: number): Promise<LogRange> {
+/** At most `maxBytes` from `offset`, put in `into` where they fit, and the size the file had. Less is returned only at the end. */
+export async function readRange(
+  file: string,
+  offset: number,
+  maxBytes: number,
+  into?: Uint8Array,
+): Promise<LogRange> {
   try {
     if (maxBytes <= 0) return { data: nothing.data, size: (await stat(file)).size };
     const handle = await open(file, 'r');
     try {
       const { size } = await handle.stat();
       const wanted = Math.max(0, Math.min(maxBytes, size - offset));
-      const data = new Uint8Array(wanted);
+      const data = into !== undefined && into.length >= wanted ? into : new Uint8Array(wanted);
       let filled = 0;
       while (filled < wanted) {
         const { bytesRead } = await handle.read(data, filled, wanted - filled, offset + filled);

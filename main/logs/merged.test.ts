@@ -11,9 +11,7 @@ const marks = [
 ];
 const base = { read, marks, cursor: null, tail: false, sinceMs: null, maxBytes: 1000, endedAtMs: 4 };
 const text = (result: MergedRead) =>
-  result.chunks
-    .map(({ stream, dataBase64 }) => `${stream}:${Buffer.from(dataBase64, 'base64').toString()}`)
-    .join('|');
+  result.chunks.map(({ stream, data }) => `${stream}:${Buffer.from(data).toString()}`).join('|');
 
 test('follows the marks, out before err between two', async () => {
   const result = await mergedRead(base);
@@ -27,7 +25,7 @@ test('in pieces of any size it is the same, byte for byte', async () => {
     let whole = '';
     for (let complete = false; !complete;) {
       const result: MergedRead = await mergedRead({ ...base, cursor, maxBytes });
-      whole += result.chunks.map((chunk) => Buffer.from(chunk.dataBase64, 'base64').toString()).join('');
+      whole += result.chunks.map((chunk) => Buffer.from(chunk.data).toString()).join('');
       ({ cursor, complete } = result);
     }
     expect(whole).toBe('o1\ne1\no2\ne2\no3\n');

@@ -2,7 +2,12 @@
 import type { LogMark, LogRange } from '../backends/backend.js';
 
 export interface MergedReadInput {
-  readonly read: (stream: 'out' | 'err', offset: number, maxBytes: number) => Promise<LogRange>;
+  readonly read: (
+    stream: 'out' | 'err',
+    offset: number,
+    maxBytes: number,
+    into?: Uint8Array,
+  ) => Promise<LogRange>;
   /** Oldest first. */
   readonly marks: readonly LogMark[];
   /** Null: from the start, or about the last `maxBytes` with `tail`. */
@@ -13,6 +18,8 @@ export interface MergedReadInput {
   readonly maxBytes: number;
   /** When the attempt ended, before this call: the sizes are final. Null: it had not. */
   readonly endedAtMs: number | null;
+  /** Where the bytes may be put. */
+  readonly room?: Uint8Array;
 }
 
 export interface LogPosition {
@@ -23,7 +30,7 @@ export interface LogPosition {
 export interface MergedChunk {
   stream: 'out' | 'err';
   offset: number;
-  dataBase64: string;
+  data: Uint8Array;
 }
 
 export interface MergedRead {
@@ -53,9 +60,14 @@ export async function mergedRead(input: MergedReadInput): Promise<MergedRead> {
   let left = input.maxBytes;
   for (const piece of pieces(cursor, sizes, input.marks)) {
     if (left <= 0) break;
-    const { data } = await input.read(piece.stream, piece.from, Math.min(left, piece.to - piece.from));
+    const { data } = await input.read(
+      piece.stream,
+      piece.from,
+      Math.min(left, piece.to - piece.from),
+      input.room?.subarray(input.maxBytes - left),
+    );
     if (data.length === 0) break;
-    append(chunks, piece.stream, piece.from, data);
+    chunks.push({ stream: piece.stream, offset: piece.from, data });
     cursor[piece.stream] = piece.from + data.length;
     left -= data.length;
   }
@@ -93,14 +105,6 @@ async function lineStart(
   const { data } = await read(stream, from, offset - from);
   const feed = data.lastIndexOf(0x0a);
   return feed === -1 && from > 0 ? offset : from + feed + 1;
-}
-
-function append(chunks: MergedChunk[], stream: 'out' | 'err', offset: number, data: Uint8Array): void {
-  chunks.push({
-    stream,
-    offset,
-    dataBase64: Buffer.from(data.buffer, data.byteOffset, data.length).toString('base64'),
-  });
 }
 
 /** Stretches between marks from a position on; neighbours of one stream are joined. */
@@ -144,12 +148,11 @@ async function dropCutLine(chunks: MergedChunk[], read: MergedReadInput['read'])
   if (first === undefined || first.offset === 0) return;
   const before = await read(first.stream, first.offset - 1, 1);
   if (before.data[0] === 0x0a) return;
-  const data = Buffer.from(first.dataBase64, 'base64');
+  const { data } = first;
   const end = data.indexOf(0x0a) + 1;
   if (end === 0) return;
   if (end < data.length) {
-    const dataBase64 = data.subarray(end).toString('base64');
-    chunks[0] = { stream: first.stream, offset: first.offset + end, dataBase64 };
+    chunks[0] = { stream: first.stream, offset: first.offset + end, data: data.subarray(end) };
   } else if (chunks.length > 1) {
     chunks.shift();
   }

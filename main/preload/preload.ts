@@ -17,6 +17,9 @@ const mostKeptCommands = 20;
  */
 const comingUpMs = 3000;
 
+/** Frames with bytes of a log come as the bytes of their text, which nobody made before. */
+const decoder = new TextDecoder();
+
 const listeners = new Set<(command: DesktopCommand) => void>();
 let kept: DesktopCommand[] = [];
 let comingUp: ReturnType<typeof setTimeout> | null = null;
@@ -55,10 +58,10 @@ const bridge: DesktopBridge = {
       port1.close();
       onClosed();
     };
-    port1.addEventListener('message', (event: MessageEvent<string>) => {
+    port1.addEventListener('message', (event: MessageEvent<string | Uint8Array>) => {
       if (!open) return;
       if (event.data === portEnd) end();
-      else onFrame(event.data);
+      else onFrame(typeof event.data === 'string' ? event.data : decoder.decode(event.data));
     });
     port1.addEventListener('close', end);
     port1.start();

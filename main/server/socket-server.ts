@@ -2,9 +2,11 @@
 import { chmodSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import type { HostFrame } from '../../core/contract/protocol.js';
+import type { LogFrame } from '../logs/log-answer.js';
 import { maxFrameBytes } from '../../core/contract/protocol.js';
 import { refusal } from '../../core/contract/errors.js';
 import { LineDecoder } from './line-decoder.js';
+import { Outgoing } from './outgoing.js';
 
 /** What a connected client gets: frames in through `receive`, frames out through the `send` it was opened with. */
 export interface ClientSession {
@@ -13,11 +15,8 @@ export interface ClientSession {
 }
 
 export interface SessionOpener {
-  (transport: { send(frame: HostFrame): void; backlogBytes(): number; close(): void }): ClientSession;
+  (transport: { send(frame: HostFrame | LogFrame): void; close(): void }): ClientSession;
 }
-
-/** More than this waiting in one client's socket: it reads too slowly and is cut off rather than let the host grow. */
-const maxBacklogBytes = 64 * 1024 * 1024;
 
 export interface SocketServer {
   close(): Promise<void>;
@@ -55,33 +54,12 @@ export async function listenOnSocket(path: string, open: SessionOpener): Promise
 
 function serve(socket: net.Socket, open: SessionOpener, gone: () => void): () => void {
   const decoder = new LineDecoder(maxFrameBytes);
+  const outgoing = new Outgoing(socket);
   let ended = false;
-  // Frames of one turn of the event loop leave in one write.
-  let outgoing: string[] = [];
-  let outgoingBytes = 0;
-
-  function flush(): void {
-    const text = outgoing.join('');
-    outgoing = [];
-    outgoingBytes = 0;
-    if (!ended && text !== '') socket.write(text);
-  }
-
   const session = open({
-    send(frame) {
-      if (ended) return;
-      const line = `${JSON.stringify(frame)}\n`;
-      if (socket.writableLength + outgoingBytes > maxBacklogBytes) {
-        socket.destroy();
-        return;
-      }
-      if (outgoing.length === 0) setImmediate(flush);
-      outgoing.push(line);
-      outgoingBytes += line.length;
-    },
-    backlogBytes: () => socket.writableLength + outgoingBytes,
+    send: (frame) => outgoing.send(frame),
     close() {
-      flush();
+      outgoing.flush();
       socket.end();
     },
   });
@@ -103,13 +81,14 @@ function serve(socket: net.Socket, open: SessionOpener, gone: () => void): () =>
   const end = () => {
     if (ended) return;
     ended = true;
+    outgoing.end();
     gone();
     session.close();
   };
   socket.on('error', end);
   socket.on('close', end);
   socket.on('end', () => socket.end());
-  return flush;
+  return () => outgoing.flush();
 }
 
 function parse(line: string): unknown {

@@ -6,9 +6,10 @@
 import { contractVersion } from '../../core/contract/constants.js';
 import { createContractClient } from '../../core/contract/client.js';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
-import type { ClientFrame, HostFrame } from '../../core/contract/protocol.js';
+import type { ClientFrame } from '../../core/contract/protocol.js';
 import type { HostStatus } from '../../core/contract/views.js';
 import type { HostLink, LinkClient } from '../controller/host-link.js';
+import { readLinkFrame, type LinkFrame } from '../server/frame-text.js';
 import { isOlderVersion } from './versions.js';
 
 /** A second crash within this time is not answered by another start. */
@@ -26,7 +27,7 @@ export interface ControllerLinkOptions {
 
 export interface ControllerLink {
   /** `closed` is called once, never inside this call, and not after `close`. */
-  openClient(receive: (frame: HostFrame) => void, closed: (reason: Refusal) => void): LinkClient;
+  openClient(receive: (frame: LinkFrame) => void, closed: (reason: Refusal) => void): LinkClient;
   /** `own` or `attached`; null while there is none. */
   kind(): HostLink['kind'] | null;
   /** Why there is no controller and none will be tried; null otherwise. */
@@ -111,7 +112,7 @@ export function startControllerLink(options: ControllerLinkOptions): ControllerL
     waiting.clear();
   }
 
-  function openClient(receive: (frame: HostFrame) => void, closed: (reason: Refusal) => void): LinkClient {
+  function openClient(receive: (frame: LinkFrame) => void, closed: (reason: Refusal) => void): LinkClient {
     if (state.kind === 'ready') return state.link.openClient(receive, closed);
     if (state.kind === 'failed') return refusingClient(state.refusal, receive);
     if (state.kind === 'stopped') {
@@ -121,7 +122,7 @@ export function startControllerLink(options: ControllerLinkOptions): ControllerL
     return waitingClient(receive, closed);
   }
 
-  function waitingClient(receive: (frame: HostFrame) => void, closed: (reason: Refusal) => void): LinkClient {
+  function waitingClient(receive: (frame: LinkFrame) => void, closed: (reason: Refusal) => void): LinkClient {
     let inner: LinkClient | null = null;
     let over = false;
     const frames: ClientFrame[] = [];
@@ -179,7 +180,7 @@ export function startControllerLink(options: ControllerLinkOptions): ControllerL
 }
 
 /** Answers every call and subscription with the reason why there is no controller. */
-function refusingClient(reason: Refusal, receive: (frame: HostFrame) => void): LinkClient {
+function refusingClient(reason: Refusal, receive: (frame: LinkFrame) => void): LinkClient {
   let over = false;
   return {
     send(frame) {
@@ -200,7 +201,7 @@ function helloOf(link: HostLink): Promise<HostStatus | null> {
   return new Promise((resolve) => {
     const client = createContractClient((frame) => channel.send(frame));
     const channel = link.openClient(
-      (frame) => client.receive(frame),
+      (frame) => client.receive(readLinkFrame(frame)),
       (reason) => client.disconnected(reason),
     );
     client.call('hello', { contractVersion, client: 'desktop' }, (answer) => {
@@ -214,7 +215,7 @@ function askToShutDown(link: HostLink, reason: string): Promise<void> {
   return new Promise((resolve) => {
     const client = createContractClient((frame) => channel.send(frame));
     const channel = link.openClient(
-      (frame) => client.receive(frame),
+      (frame) => client.receive(readLinkFrame(frame)),
       (ended) => client.disconnected(ended),
     );
     client.call('hello', { contractVersion, client: 'desktop' }, () => undefined);

@@ -4,7 +4,8 @@ import { basename } from 'node:path';
 import type { LogStreamChoice } from '../../core/contract/desktop-bridge.js';
 import type { ShellClient } from './shell-client.js';
 
-const pieceBytes = 1_048_576;
+/** Its text is made in the main thread: small objects for the engine, gone soon. */
+const pieceBytes = 96 * 1024;
 
 /** A name without folders and characters that some file system refuses. */
 export function safeFileName(suggested: string): string {

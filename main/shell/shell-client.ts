@@ -11,6 +11,7 @@ import type {
 } from '../../core/contract/api.js';
 import { createContractClient, type ContractClient } from '../../core/contract/client.js';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
+import { readLinkFrame } from '../server/frame-text.js';
 import type { ControllerLink } from './controller-link.js';
 
 const firstDelayMs = 200;
@@ -61,7 +62,7 @@ export function createShellClient(link: Pick<ControllerLink, 'openClient'>): She
       timer = setTimeout(open, delayMs);
       delayMs = Math.min(longestDelayMs, delayMs * 2);
     };
-    const opened = link.openClient((frame) => client.receive(frame), lose);
+    const opened = link.openClient((frame) => client.receive(readLinkFrame(frame)), lose);
     channel = opened;
     client.call('hello', { contractVersion, client: 'desktop' }, (answer) => {
       if (!alive) return;

@@ -89,7 +89,10 @@ function connect(overrides: Partial<Handlers> = {}) {
     publisher,
     identity: { user: 'ada' },
     logger,
-    send: (frame) => frames.push(structuredClone(frame)),
+    send: (frame) => {
+      if (frame.kind === 'log') throw new Error('no log was asked for');
+      frames.push(structuredClone(frame));
+    },
     close: () => {
       closed = true;
     },

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
-import type { ClientFrame, HostFrame } from '../../core/contract/protocol.js';
+import type { ClientFrame } from '../../core/contract/protocol.js';
 import type { HostLink } from '../../main/controller/host-link.js';
+import type { LinkFrame } from '../../main/server/frame-text.js';
 import { startControllerLink } from '../../main/shell/controller-link.js';
 
 /** A host that answers `hello` and `shutdown`, and ends when told. */
@@ -64,7 +65,7 @@ describe('the way to the controller', () => {
     const host = fakeHost('own');
     let ready: (link: HostLink) => void = () => undefined;
     const { link } = start([() => new Promise((resolve) => (ready = resolve))]);
-    const received: HostFrame[] = [];
+    const received: LinkFrame[] = [];
     const client = link.openClient(
       (frame) => received.push(frame),
       () => undefined,
@@ -81,7 +82,7 @@ describe('the way to the controller', () => {
     const reason = refusal('DATABASE_NEWER', 'The database was written by version 9.');
     const { link } = start([() => Promise.reject(new RefusalError(reason))]);
     await settle();
-    const received: HostFrame[] = [];
+    const received: LinkFrame[] = [];
     link
       .openClient(
         (frame) => received.push(frame),

@@ -117,9 +117,9 @@ class MachineFleet implements Fleet {
     return reasons.join(' ');
   }
 
-  async readLog(uid: string, stream: 'out' | 'err', offset: number, maxBytes: number): Promise<LogRange> {
+  async readLog(...[uid, ...range]: Parameters<Backend['readLog']>): Promise<LogRange> {
     const machine = await this.holderOf(uid);
-    return machine.readLog(uid, stream, offset, maxBytes);
+    return machine.readLog(uid, ...range);
   }
 
   async logMarks(uid: string): Promise<readonly LogMark[]> {

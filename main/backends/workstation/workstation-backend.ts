@@ -254,13 +254,8 @@ class WorkstationBackend implements Backend {
     return this.workers.last().some(({ id }) => id === workerId) ? this.docker.imageControl() : null;
   }
 
-  readLog(
-    uid: string,
-    stream: 'out' | 'err',
-    offset: number,
-    maxBytes: number,
-  ): ReturnType<Backend['readLog']> {
-    return readRange(path.join(this.folderOf(uid), stream), offset, maxBytes);
+  readLog(...[uid, stream, ...range]: Parameters<Backend['readLog']>): ReturnType<Backend['readLog']> {
+    return readRange(path.join(this.folderOf(uid), stream), ...range);
   }
 
   logMarks(uid: string): ReturnType<Backend['logMarks']> {
