@@ -21,6 +21,7 @@ import { jobChangeSchema, laneItemSchema, queueViewSchema } from './queue.js';
 import { openQuestionSchema } from './questions.js';
 import {
   historySchema,
+  imageNewsSchema,
   imagePullSchema,
   imageViewSchema,
   machineChangeSchema,
@@ -259,7 +260,7 @@ export const methods = {
     params: z.strictObject({}),
     result: z.strictObject({ images: z.array(imageViewSchema), pulls: z.array(imagePullSchema) }),
   },
-  /** Begins to fetch an image; its progress is in `image.list`. */
+  /** Begins to fetch an image; its progress is told by the topic `images`. */
   'image.pull': { params: z.strictObject({ machineId, image: imageName }), result: z.strictObject({}) },
   'image.cancel': { params: z.strictObject({ machineId, image: imageName }), result: z.strictObject({}) },
   'image.remove': {
@@ -370,6 +371,8 @@ export const topics = {
     snapshot: openQuestionSchema,
     delta: openQuestionSchema,
   },
+  /** Fetches of images, step by step, and how often images came or went so far: `image.list` tells which there are now. */
+  images: { filter: z.strictObject({}), snapshot: imageNewsSchema, delta: imageNewsSchema },
   /** The host's health. */
   status: { filter: z.strictObject({}), snapshot: hostStatusSchema, delta: hostStatusSchema },
 } as const;

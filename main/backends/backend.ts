@@ -59,6 +59,8 @@ export interface ImageControl {
   pull(image: string): Promise<void>;
   cancel(image: string): void;
   remove(imageId: string): Promise<void>;
+  /** Until it is ended by what it returns: `pulls` after each step of a fetch, `images` when some came or went, whoever did it. */
+  watch(changed: (what: 'pulls' | 'images') => void): () => void;
 }
 
 /** Everything needed to start one attempt. */

@@ -32,6 +32,7 @@ import { openStore } from '../store/store.js';
 import { Controller } from './controller.js';
 import type { BackendPatience } from './guarded-backend.js';
 import { createHandlers } from './handlers.js';
+import { ImageWatch } from './image-watch.js';
 import { startHousekeeping } from './housekeeping.js';
 import { lingeringWarning } from './lingering.js';
 import { createFileLogger, describeError } from './logger.js';
@@ -228,6 +229,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
     const queue = () => queueView(controller.memory, controller.placement, Date.now());
 
+    const imageWatch = new ImageWatch(backend, () => publisher.imagesChanged());
     const publisher = new Publisher(
       {
         counts: () => controller.views.counts(),
@@ -253,10 +255,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
           ]);
           return { outSize: out.size, errSize: err.size, complete: record.attempt.finishedAtMs !== null };
         },
+        images: () => imageWatch.news(),
+        machinesSeen: () => imageWatch.machinesChanged(),
         question: (address) => desk.open(address === '' ? null : address),
         unread: async () => (await reads.inbox(null, 1)).unread,
         interest: (kind, key, wanted) => {
           if (kind === 'overview') backend.watchWorkers(wanted);
+          else if (kind === 'images') imageWatch.listen(wanted);
           else if (kind === 'questions') desk.listen(key === '' ? null : key, wanted);
           else backend.watchLog(key, wanted);
         },

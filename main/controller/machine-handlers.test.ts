@@ -19,6 +19,7 @@ function imagesOf(asked: string[]) {
     pull: (image) => note(`pull ${image}`),
     cancel: (image) => void note(`cancel ${image}`),
     remove: (imageId) => note(`remove ${imageId}`),
+    watch: () => unasked,
   };
   const machines = {
     ...{ check: unasked, add: unasked, remove: unasked, change: unasked, connect: unasked, wake: unasked },

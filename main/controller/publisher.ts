@@ -4,6 +4,7 @@
  */
 import type { TopicDelta, TopicFilter, TopicName, TopicSnapshot } from '../../core/contract/api.js';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
+import type { ImageNews } from '../../core/contract/machines.js';
 import type { Question } from '../../core/contract/questions.js';
 import { clearPending, keyOf, type Send, type Subscription } from './subscription.js';
 import type {
@@ -25,6 +26,7 @@ const minGapMs: Readonly<Record<TopicName, number>> = {
   queue: 500,
   inbox: 100,
   questions: 100,
+  images: 200,
   status: 500,
 };
 
@@ -32,7 +34,7 @@ const minGapMs: Readonly<Record<TopicName, number>> = {
 const maxPending = 2000;
 
 /** The delta of these is the whole again, so both ways make the same value. */
-const sentWhole: ReadonlySet<TopicName> = new Set(['overview', 'budgets', 'queue', 'questions']);
+const sentWhole: ReadonlySet<TopicName> = new Set(['overview', 'budgets', 'queue', 'questions', 'images']);
 
 /** Where snapshots come from; they may be read from the database. */
 export interface TopicSources {
@@ -47,9 +49,12 @@ export interface TopicSources {
   unread(): Promise<number>;
   /** What is asked on the way to this machine, or (empty) to any. */
   question(address: string): Question | null;
+  images(): ImageNews;
+  /** There may be others, or what is known of them changed. */
+  machinesSeen(): void;
   status(): HostStatus;
   /** Called when the first subscription to something begins and the last one ends. */
-  interest(kind: 'overview' | 'log' | 'questions', key: string, wanted: boolean): void;
+  interest(kind: 'overview' | 'log' | 'questions' | 'images', key: string, wanted: boolean): void;
 }
 
 export interface Changes {
@@ -163,6 +168,7 @@ export class Publisher {
   machinesChanged(): void {
     for (const subscription of this.members('overview')) this.touch(subscription, 0);
     this.budgetsChanged();
+    this.sources.machinesSeen();
   }
 
   budgetsChanged(): void {
@@ -178,6 +184,10 @@ export class Publisher {
 
   questionsChanged(): void {
     for (const subscription of this.members('questions')) this.touch(subscription, 0);
+  }
+
+  imagesChanged(): void {
+    for (const subscription of this.members('images')) this.touch(subscription, 0);
   }
 
   statusChanged(): void {
@@ -280,6 +290,8 @@ export class Publisher {
         return { unread: await this.sources.unread() } satisfies TopicSnapshot<'inbox'>;
       case 'questions':
         return { question: this.sources.question(subscription.key) } satisfies TopicSnapshot<'questions'>;
+      case 'images':
+        return this.sources.images();
       case 'status':
         return this.sources.status();
     }
@@ -343,6 +355,7 @@ export class Publisher {
       case 'budgets':
       case 'queue':
       case 'questions':
+      case 'images':
       case 'inbox':
         return null; // made elsewhere: sent whole, or read from the database
     }
@@ -358,7 +371,7 @@ export class Publisher {
 
   private count(subscription: Subscription, by: 1 | -1): void {
     const { topic } = subscription;
-    if (topic !== 'overview' && topic !== 'log' && topic !== 'questions') return;
+    if (topic !== 'overview' && topic !== 'log' && topic !== 'questions' && topic !== 'images') return;
     const name = `${topic} ${subscription.key}`;
     const before = this.interests.get(name) ?? 0;
     const after = before + by;

@@ -22,6 +22,7 @@ const folds: Folds = {
   budgets: (_value, delta) => delta,
   queue: (_value, delta) => delta,
   questions: (_value, delta) => delta,
+  images: (_value, delta) => delta,
   inbox: (_value, delta) => ({ unread: delta.unread }),
   status: (_value, delta) => delta,
 };

@@ -122,6 +122,35 @@ describe.skipIf(noEngine || noRegistry)(withEngine(`images of a registry${why}`)
     }
   });
 
+  test('tells who watches each step of a fetch, and of images that others bring and remove', async () => {
+    const told = { pulls: 0, images: 0 };
+    const end = images.watch((what) => {
+      told[what] += 1;
+    });
+    try {
+      await eventually(() => told.images > 0, 'the watch has begun', longMs);
+      const image = `${open.address}/lab/tool:1`;
+      await images.pull(image);
+      expect(await ended(image)).toMatchObject({ state: 'DONE' });
+      // It begins, three layers come and are unpacked, and it ends.
+      expect(told.pulls).toBeGreaterThan(4);
+      for (const act of [
+        ['tag', image, 'base'],
+        ['rmi', 'base'],
+      ] as const) {
+        const before = told.images;
+        await engine.docker(...act);
+        await eventually(() => told.images > before, `${act[0]} is told of`, longMs);
+      }
+    } finally {
+      end();
+    }
+    const before = { ...told };
+    await images.pull(`${open.address}/lab/tool:1`);
+    await ended(`${open.address}/lab/tool:1`);
+    expect(told).toEqual(before);
+  });
+
   test('is fetched by the job that needs it, and once by two', async () => {
     const image = `${open.address}/lab/tool:1`;
     const launches = ['one', 'two'].map((layer) =>

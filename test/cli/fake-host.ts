@@ -12,6 +12,7 @@ import {
 import { refusal, RefusalError, type Refusal } from '../../core/contract/errors.js';
 import { readHostFrame } from '../../core/contract/host-frames.js';
 import { clientFrameSchema, type HostFrame } from '../../core/contract/protocol.js';
+import type { ImageNews } from '../../core/contract/machines.js';
 import type { Question } from '../../core/contract/questions.js';
 import type { HostStatus, JobSummary, TaskView } from '../../core/contract/views.js';
 import { resolveHome, prepareHome, type Home } from '../../main/home.js';
@@ -56,6 +57,7 @@ export class FakeHost {
   /** State each new subscription of topic job gets. */
   job: { summary: JobSummary; tasks: TaskView[] } | null = null;
   question: Question | null = null;
+  images: ImageNews = { changes: 0, pulls: [] };
   log = new Map<string, { outSize: number; errSize: number; complete: boolean }>();
 
   private constructor(
@@ -124,6 +126,7 @@ export class FakeHost {
 
   private valueOf(topic: string, key: string): unknown {
     if (topic === 'questions') return { question: this.question };
+    if (topic === 'images') return this.images;
     return topic === 'job' ? this.job : this.log.get(key);
   }
 
@@ -131,6 +134,11 @@ export class FakeHost {
   ask(question: Question | null, address: string): void {
     this.question = question;
     this.delta('questions', address, { question });
+  }
+
+  changeImages(news: ImageNews): void {
+    this.images = news;
+    this.delta('images', '', news);
   }
 
   /** Tells everybody who watches the job; new subscriptions begin with it. */

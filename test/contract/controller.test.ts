@@ -156,7 +156,7 @@ test('who looks at the list is told of another reason to wait, though no row of 
       counts: () => controller.views.counts(),
       summary: (id) => controller.views.summaryOf(id),
       ...{ status: none, overview: none, budgets: none, queue: none, job: none, log: none, unread: none },
-      question: none,
+      ...{ question: none, images: none, machinesSeen: () => undefined },
       interest: () => undefined,
     },
     () => performance.now(),

@@ -70,6 +70,8 @@ function connect(overrides: Partial<Handlers> = {}) {
     queue: () => ({ atMs: 0, bands: [], items: [], reservations: [] }),
     unread: () => Promise.resolve(0),
     question: () => null,
+    images: () => ({ changes: 0, pulls: [] }),
+    machinesSeen: () => undefined,
     status: () => status,
     interest: (kind, key, wanted) => interests.push(`${kind} ${key} ${wanted}`),
   };

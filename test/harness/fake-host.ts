@@ -20,7 +20,7 @@ import type { MachineView } from '../../core/contract/machines.js';
 import type { Counts, HostStatus, InboxItem, JobSummary, TaskView } from '../../core/contract/views.js';
 import { fakeBudgets, fakeBudgetsTopic } from './fake-budgets.js';
 import { fakeChildren, fakeJobs, fakeMachine, fakeTasks, fakeUser } from './fake-data.js';
-import { fakeMachineState } from './fake-machines.js';
+import { fakeImageNews, fakeMachineState } from './fake-machines.js';
 import { fakeQueue, fakeQueueState } from './fake-queue.js';
 import { joined, overviewOf, runMethod } from './fake-handlers.js';
 import { JobCounts } from './job-counts.js';
@@ -364,6 +364,8 @@ export class FakeHost {
         return fakeBudgetsTopic(this.budgets);
       case 'queue':
         return fakeQueue(this);
+      case 'images':
+        return fakeImageNews(this.lab);
       case 'questions':
         return { question: this.lab.question };
       case 'inbox':

@@ -3,6 +3,7 @@ import type { MethodName, MethodResult, ParsedParams } from '../../core/contract
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type {
   History,
+  ImageNews,
   ImagePull,
   ImageView,
   MachineChange,
@@ -18,6 +19,8 @@ type Handlers = { [M in MethodName]: (params: ParsedParams<M>) => MethodResult<M
 
 export interface FakeMachineState {
   images: ImageView[];
+  /** How often they changed. */
+  imageChanges: number;
   pulls: ImagePull[];
   /** What a look at an address finds, by address without its scheme; of others all is well. */
   readonly checks: Map<string, readonly MachineCheck[]>;
@@ -35,6 +38,7 @@ export interface FakeMachineState {
 export function fakeMachineState(): FakeMachineState {
   return {
     images: [],
+    imageChanges: 0,
     pulls: [],
     checks: new Map(),
     unknownKeys: new Map(),
@@ -202,6 +206,18 @@ export function setPull(host: FakeHost, pull: ImagePull): void {
     ...host.lab.pulls.filter((known) => known.machineId !== pull.machineId || known.image !== pull.image),
     pull,
   ];
+  host.tell('images', () => fakeImageNews(host.lab));
+}
+
+export function fakeImageNews({ imageChanges, pulls }: FakeMachineState): ImageNews {
+  return { changes: imageChanges, pulls: [...pulls] };
+}
+
+/** As when others bring or remove some. */
+export function setImages(host: FakeHost, images: readonly ImageView[]): void {
+  host.lab.images = [...images];
+  host.lab.imageChanges += 1;
+  host.tell('images', () => fakeImageNews(host.lab));
 }
 
 export function fakeMachineHandlers(
@@ -299,7 +315,10 @@ export function fakeMachineHandlers(
         );
       if (image.inUse > 0)
         throw new RefusalError(refusal('FAILED_PRECONDITION', `${image.inUse} containers of ours use it.`));
-      host.lab.images = host.lab.images.filter((known) => known !== image);
+      setImages(
+        host,
+        host.lab.images.filter((known) => known !== image),
+      );
       return {};
     },
   };

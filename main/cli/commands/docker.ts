@@ -1,8 +1,8 @@
 /** `docker check` and `image ...`: whether containers can be run, and the images of each machine. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { RefusalError, refusal } from '../../../core/contract/errors.js';
-import type { ImagePull, ImageView, MachineView } from '../../../core/contract/machines.js';
+import { RefusalError, refusal, type Refusal } from '../../../core/contract/errors.js';
+import type { ImageNews, ImagePull, ImageView, MachineView } from '../../../core/contract/machines.js';
 import { roomSentence } from '../../../core/formats/docker/data-room.js';
 import { formatSize } from '../../../core/formats/sizes.js';
 import type { Context } from '../context.js';
@@ -134,23 +134,50 @@ async function pullCommand(context: Context, image: string, options: MachineOpti
   const machineId = await machineOf(context, options);
   await context.link.persist((connection) => connection.call('image.pull', { machineId, image }));
   let said = '';
-  for (;;) {
-    const { pulls } = await context.link.persist((connection) => connection.call('image.list', {}));
-    const pull = pulls.find((one) => one.image === image && one.machineId === machineId);
-    if (pull === undefined) throw new RefusalError(refusal('NOT_FOUND', `${image} is not fetched any more.`));
-    if (pull.state === 'PULLING') {
-      const text = pullText(pull);
-      if (!context.output.json && text !== said) await context.output.text(`${text}\n`);
-      said = text;
-      await pause(lookAgainMs);
-      continue;
-    }
-    if (pull.state !== 'DONE')
-      throw new RefusalError(refusal('FAILED_PRECONDITION', pull.message ?? `${image} was not fetched.`));
-    if (context.output.json) await context.output.value(pull);
-    else await context.output.text(`${image} is on ${machineId}.\n`);
-    return exitCodes.ok;
-  }
+  const pull = await pullEnd(context, machineId, image, (text) => {
+    if (context.output.json || text === said) return;
+    said = text;
+    void context.output.text(`${text}\n`);
+  });
+  if (pull.state !== 'DONE')
+    throw new RefusalError(refusal('FAILED_PRECONDITION', pull.message ?? `${image} was not fetched.`));
+  if (context.output.json) await context.output.value(pull);
+  else await context.output.text(`${image} is on ${machineId}.\n`);
+  return exitCodes.ok;
+}
+
+/** `step`: how far it is, each time that changes. */
+function pullEnd(
+  { link }: Context,
+  machineId: string,
+  image: string,
+  step: (text: string) => void,
+): Promise<ImagePull> {
+  return link.persist(
+    (connection) =>
+      new Promise<ImagePull>((resolve, reject) => {
+        let over = false;
+        let unsubscribe: () => void = () => undefined;
+        const finish = (end: () => void): void => {
+          over = true;
+          unsubscribe();
+          end();
+        };
+        const seen = ({ pulls }: ImageNews): void => {
+          if (over) return;
+          const pull = pulls.find((one) => one.image === image && one.machineId === machineId);
+          if (pull === undefined) {
+            const gone = refusal('NOT_FOUND', `${image} is not fetched any more.`);
+            finish(() => reject(new RefusalError(gone)));
+          } else if (pull.state === 'PULLING') step(pullText(pull));
+          else finish(() => resolve(pull));
+        };
+        const ended = (reason: Refusal): void => {
+          if (!over) finish(() => reject(new RefusalError(reason)));
+        };
+        unsubscribe = connection.subscribe('images', {}, { snapshot: seen, delta: seen, ended });
+      }),
+  );
 }
 
 async function cancelCommand(context: Context, image: string, options: MachineOption): Promise<number> {

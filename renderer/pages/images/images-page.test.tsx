@@ -5,7 +5,7 @@ import { refusal } from '../../../core/contract/errors.js';
 import { findViolations } from '../../../test/harness/axe.js';
 import { FakeHost } from '../../../test/harness/fake-host.js';
 import { fakeImages, fakeLab } from '../../../test/harness/fake-lab.js';
-import { setPull } from '../../../test/harness/fake-machines.js';
+import { setImages, setPull } from '../../../test/harness/fake-machines.js';
 import { renderInWindow } from '../../../test/harness/render-window.js';
 import { ImagesPage } from './images-page.js';
 
@@ -38,6 +38,22 @@ describe('Images page', () => {
     await screen.findByText(/40 of 42 layers/);
     fireEvent.click(screen.getByRole('button', { name: `Cancel the pull of ${pull.image}` }));
     await screen.findByText('Cancelled');
+  });
+
+  it('shows what others brought, without asking while nothing changes', async () => {
+    const { host } = renderInWindow(<ImagesPage />, { host: lab() });
+    await screen.findByRole('table', { name: 'Images, ws-1' });
+    const asked = host.callsOf('image.list').length;
+    const pull = host.lab.pulls.find(({ state }) => state === 'PULLING');
+    if (pull === undefined) throw new Error('nothing is pulled');
+    setPull(host, { ...pull, layersDone: 41 });
+    await screen.findByText(/41 of 42 layers/);
+    expect(host.callsOf('image.list')).toHaveLength(asked);
+    const [first] = host.lab.images;
+    if (first === undefined) throw new Error('there is no image');
+    setImages(host, [...host.lab.images, { ...first, id: 'sha256:77', names: ['brought:1'] }]);
+    await screen.findByText('brought:1');
+    expect(host.callsOf('image.list')).toHaveLength(asked + 1);
   });
 
   it('pulls what is named to the machine that is chosen, and tells a refusal in the form', async () => {

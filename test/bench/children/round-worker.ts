@@ -73,6 +73,8 @@ function lookOn(): void {
       counts: () => controller.views.counts(),
       summary: (jobId) => controller.views.summaryOf(jobId),
       status: none,
+      images: none,
+      machinesSeen: () => undefined,
       overview: none,
       budgets: none,
       queue: none,

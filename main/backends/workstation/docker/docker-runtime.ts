@@ -179,6 +179,7 @@ export class DockerRuntime {
     this.reporter.close();
     for (const attempt of this.attempts.values()) attempt.close();
     this.hub.close();
+    this.images.close();
     this.engine.close();
     await Promise.resolve();
   }

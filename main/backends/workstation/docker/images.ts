@@ -13,6 +13,7 @@ import { PullProgress } from '../../../../core/formats/docker/pull-progress.js';
 import type { ImageControl } from '../../backend.js';
 import { managedLabel } from './container-plan.js';
 import { EngineRefusal, EngineUnreachable, type Engine } from './engine.js';
+import { ImageEvents } from './image-events.js';
 import { hostOf, loginFor, registryOf } from './registry-login.js';
 
 export interface ImagesOptions {
@@ -48,8 +49,13 @@ interface Pull {
 
 export class Images implements ImageControl {
   private readonly running = new Map<string, Pull>();
+  private readonly watchers = new Set<(what: 'pulls' | 'images') => void>();
+  private readonly events: ImageEvents;
 
-  constructor(private readonly options: ImagesOptions) {}
+  constructor(private readonly options: ImagesOptions) {
+    const { engine, owner } = options;
+    this.events = new ImageEvents({ engine, owner, changed: () => this.tell('images') });
+  }
 
   async list(): Promise<readonly ImageView[]> {
     const { engine, owner, workerId } = this.options;
@@ -120,6 +126,7 @@ export class Images implements ImageControl {
         progress.push(item);
         const { error: _, ...seen } = progress.state();
         pull.view = { ...pull.view, ...seen };
+        this.tell('pulls');
         return progress.state().error;
       }).then(
         () => {
@@ -139,6 +146,7 @@ export class Images implements ImageControl {
       ),
     };
     this.running.set(image, pull);
+    this.tell('pulls');
     return pull.done;
   }
 
@@ -152,9 +160,30 @@ export class Images implements ImageControl {
       .catch(refuse);
   }
 
+  watch(changed: (what: 'pulls' | 'images') => void): () => void {
+    // The same function may watch twice.
+    const watcher = (what: 'pulls' | 'images') => changed(what);
+    this.watchers.add(watcher);
+    this.events.listen(true);
+    return () => {
+      this.watchers.delete(watcher);
+      if (this.watchers.size === 0) this.events.listen(false);
+    };
+  }
+
+  close(): void {
+    this.watchers.clear();
+    this.events.listen(false);
+  }
+
+  private tell(what: 'pulls' | 'images'): void {
+    for (const watcher of this.watchers) watcher(what);
+  }
+
   private ended(pull: Pull, state: ImagePull['state'], message: string | null): void {
     pull.endedAtMs = this.options.nowMs();
     pull.view = { ...pull.view, state, message };
+    this.tell('pulls');
   }
 
   /** To the end of the Engine's answer: it says at once that it begins, and what goes wrong comes inside. */
