@@ -4,6 +4,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync } from 'node:
 import os from 'node:os';
 import path from 'node:path';
 import { RefusalError, refusal } from '../core/contract/errors.js';
+import { ownHome } from './machine/users.js';
 
 /** Node cuts longer socket paths silently; the system's own limit is 108 (Linux) or 104 (macOS). */
 const maxSocketPathBytes = 100;
@@ -37,7 +38,7 @@ export function resolveHome(input: HomeInput = {}): Home {
   const root = path.resolve(
     chosen !== undefined && chosen !== ''
       ? chosen
-      : defaultRoot(env, platform, input.homeFolder ?? os.homedir()),
+      : defaultRoot(env, platform, input.homeFolder ?? ownHome()),
   );
   const machineId = (input.machineId ?? readMachineId()).slice(0, 12);
   const folder = path.join(root, `machine-${machineId}`);

@@ -23,6 +23,7 @@ import type { LogFrame } from '../logs/log-answer.js';
 import { prepareHome, rawMachineId, type Home } from '../home.js';
 import { networkFileSystem } from '../machine/file-system.js';
 import { ownProcess } from '../machine/process-identity.js';
+import { ownName } from '../machine/users.js';
 import { builtModule } from '../modules.js';
 import { listenOnSocket } from '../server/socket-server.js';
 import { acquireOwnerLock } from '../store/owner-lock.js';
@@ -94,7 +95,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     throw new RefusalError(
       refusal(
         'FOLDER_UNUSABLE',
-        `The data folder ${home.root} is on a network file system (${fileSystem}), where a database and a socket are not safe. Name a local one, such as /var/tmp/iris-desktop-${os.userInfo().username}, with --home or IRIS_DESKTOP_HOME.`,
+        `The data folder ${home.root} is on a network file system (${fileSystem}), where a database and a socket are not safe. Name a local one, such as /var/tmp/iris-desktop-${ownName()}, with --home or IRIS_DESKTOP_HOME.`,
       ),
     );
   }
@@ -330,9 +331,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
 /** The operating system's user: owner of this folder and first part of job names. */
 function localUser(): string {
-  const name = os
-    .userInfo()
-    .username.replaceAll(/[/\p{Cc}]/gu, '-')
+  const name = ownName()
+    .replaceAll(/[/\p{Cc}]/gu, '-')
     .trim();
   return name === '' ? `uid-${process.getuid?.() ?? 0}` : name;
 }

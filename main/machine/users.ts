@@ -1,5 +1,6 @@
 /** Whose a process or a file is, by name. */
 import { readFileSync, statSync } from 'node:fs';
+import os from 'node:os';
 
 const rereadAfterMs = 60_000;
 let names: ReadonlyMap<number, string> = new Map();
@@ -35,5 +36,23 @@ export function userOfProcess(pid: number): string | null {
     return loginOf(uid) ?? `uid ${uid}`;
   } catch {
     return null;
+  }
+}
+
+/** Of whoever runs this program. A number without a name is a user as well: in a container, or while a network's directory is away. */
+export function ownName(): string {
+  try {
+    return os.userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.() ?? 0}`;
+  }
+}
+
+/** The root folder where none is known, as for a login without one. */
+export function ownHome(): string {
+  try {
+    return os.homedir();
+  } catch {
+    return '/';
   }
 }

@@ -16,3 +16,5 @@ export interface OwnEngine {
 export const engineImage: string;
 export function engineObstacle(): string | null;
 export function startEngine(folder: string, more?: readonly string[], programs?: string): Promise<OwnEngine>;
+export function answers(socket: string): Promise<boolean>;
+export function importImage(folder: string, docker: OwnEngine['docker']): Promise<void>;

@@ -157,7 +157,7 @@ export async function startEngine(folder, more = [], programs = '/usr/local/bin'
 }
 
 /** @param {string} socket @returns {Promise<boolean>} */
-function answers(socket) {
+export function answers(socket) {
   return new Promise((resolve) => {
     const asked = request({ socketPath: socket, path: '/_ping', timeout: 2000 }, (answer) => {
       answer.resume();
@@ -170,7 +170,7 @@ function answers(socket) {
 }
 
 /** @param {string} folder @param {(...args: string[]) => Promise<string>} docker */
-async function importImage(folder, docker) {
+export async function importImage(folder, docker) {
   const root = join(folder, 'image');
   mkdirSync(join(root, 'bin'), { recursive: true });
   for (const name of ['tmp', 'etc', 'root']) mkdirSync(join(root, name));

@@ -29,7 +29,11 @@ const wanted = {
     ['iproute2'],
   ],
   /** An Engine of the tests' own, what its image is made of, and where images come from. */
-  engine: [['docker.io'], ['busybox-static'], ['docker-registry'], ['openssl']],
+  engine: [
+    ...[['docker.io'], ['busybox-static'], ['docker-registry'], ['openssl']],
+    // For one that runs without root's rights.
+    ...[['rootlesskit'], ['uidmap']],
+  ],
   /** What the figures are measured beside. */
   bench: [['task-spooler'], ['parallel']],
 };

@@ -10,14 +10,35 @@ export interface SessionUsage {
 const ticksPerSecond = 100;
 const pageBytes = 4096;
 
-/** Fields of /proc/PID/stat after the name: 3 session, 11 to 14 times of its own and of its ended children, 21 resident pages. */
-export function parseUsage(stat: string): (SessionUsage & { readonly session: number }) | null {
+/** Fields of /proc/PID/stat after the name: 1 parent, 3 session, 11 to 14 times of its own and of its ended children, 21 resident pages. */
+export function parseUsage(
+  stat: string,
+): (SessionUsage & { readonly parent: number; readonly session: number }) | null {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const parent = Number(fields[1]);
   const session = Number(fields[3]);
   const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0);
   const pages = Number(fields[21]);
   if (!Number.isInteger(session) || !Number.isFinite(ticks) || !Number.isFinite(pages)) return null;
-  return { session, cpuSeconds: ticks / ticksPerSecond, memoryBytes: pages * pageBytes };
+  return { parent, session, cpuSeconds: ticks / ticksPerSecond, memoryBytes: pages * pageBytes };
+}
+
+/** Of a process and all that descend from it, by one look; null when it is gone. `pids` are theirs. */
+export function usageOfTree(root: number): (SessionUsage & { readonly pids: readonly number[] }) | null {
+  const all = new Map<number, NonNullable<ReturnType<typeof parseUsage>>>();
+  const children = new Map<number, number[]>();
+  for (const name of pids()) {
+    const usage = readUsage(name);
+    if (usage === null) continue;
+    all.set(Number(name), usage);
+    children.set(usage.parent, [...(children.get(usage.parent) ?? []), Number(name)]);
+  }
+  if (!all.has(root)) return null;
+  const found = [root];
+  for (const pid of found) found.push(...(children.get(pid) ?? []));
+  const sum = (of: 'cpuSeconds' | 'memoryBytes'): number =>
+    found.reduce((total, pid) => total + (all.get(pid)?.[of] ?? 0), 0);
+  return { cpuSeconds: sum('cpuSeconds'), memoryBytes: sum('memoryBytes'), pids: found };
 }
 
 /** By the number of a session's first process; shared pages count once for each process that has them. */

@@ -143,7 +143,12 @@ test('one that was never measured has no usage', () => {
 
 test('times and memory of a session, whatever a process is called', () => {
   const line = (name: string) => `7 (${name}) S 1 7 5 0 -1 0 0 0 0 0 100 50 25 25 20 0 1 0 999 0 300 0 0`;
-  expect(parseUsage(line('a) b (c'))).toEqual({ session: 5, cpuSeconds: 2, memoryBytes: 300 * 4096 });
+  expect(parseUsage(line('a) b (c'))).toEqual({
+    parent: 1,
+    session: 5,
+    cpuSeconds: 2,
+    memoryBytes: 300 * 4096,
+  });
   expect(parseUsage('')).toBeNull();
 });
 

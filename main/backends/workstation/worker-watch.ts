@@ -1,5 +1,4 @@
 /** Samples this machine: about every two seconds while somebody looks, else rarely. */
-import os from 'node:os';
 import path from 'node:path';
 import type { GpuView } from '../../../core/contract/gpus.js';
 import type { JobSpec } from '../../../core/contract/job-request.js';
@@ -16,6 +15,7 @@ import {
 import { withClaims, type OthersClaims } from './claims/machine-claims.js';
 import { LoadHistory, type LoadFigures } from '../../machine/history.js';
 import { MachineSampler } from '../../machine/machine.js';
+import { ownHome } from '../../machine/users.js';
 
 export interface WorkerWatchOptions {
   readonly workerId: string;
@@ -57,7 +57,7 @@ export class WorkerWatch {
   constructor(private readonly options: WorkerWatchOptions) {
     this.sampler = new MachineSampler([
       { path: options.attemptsFolder, purpose: 'logs and working folders of jobs' },
-      { path: os.homedir(), purpose: 'home folder' },
+      { path: ownHome(), purpose: 'home folder' },
       { path: '/', purpose: 'system' },
     ]);
     this.reader =

@@ -17,6 +17,7 @@ import { LogGrowth } from '../../logs/growth.js';
 import { readRange } from '../../logs/log-file.js';
 import type { GpuReader } from '../../machine/gpus.js';
 import { attemptOf, createProcessView, type ProcessView } from '../../machine/processes.js';
+import { ownHome } from '../../machine/users.js';
 import { ClaimGate } from './claims/claim-gate.js';
 import { DeviceLeftovers } from './device-leftovers.js';
 import { DeviceWatch, lostMessage } from './device-watch.js';
@@ -207,17 +208,18 @@ class WorkstationBackend implements Backend {
       dataFolder: options.dataFolder ?? options.attemptsFolder,
       workerId: options.workerId ?? os.hostname(),
       environment,
-      home: os.homedir(),
+      home: ownHome(),
       log: options.log,
       nowMs: options.nowMs,
       monotonicMs: options.monotonicMs,
       find:
         options.findEngine ??
-        (() => findEndpoint({ environment, home: os.homedir(), uid: process.getuid?.() ?? 0 })),
+        (() => findEndpoint({ environment, home: ownHome(), uid: process.getuid?.() ?? 0 })),
       user: ownUser(),
       onState: () => this.listener?.workers(this.observe()),
       onUsage: (entry, figures) => this.usage.take(entry, figures),
       usageEveryMs: options.usageSampleMs,
+      memorySampleMs: options.memorySampleMs,
       devicesLeft: (entry) => this.leftovers.left(entry),
       deviceFault: (entry) => this.faultOf(entry),
       ...this.reports,

@@ -1,8 +1,8 @@
 /** The claims of this controller's attempts, and what those of others leave of the machine. */
 import { createHash } from 'node:crypto';
 import { watch, type FSWatcher } from 'node:fs';
-import os from 'node:os';
 import type { GpuView } from '../../../../core/contract/gpus.js';
+import { ownName } from '../../../machine/users.js';
 import type { AttemptLaunch } from '../../backend.js';
 import { isErrorCode } from '../process/error-code.js';
 import type { LinkLog } from '../process/launcher-link.js';
@@ -126,7 +126,7 @@ export class MachineClaims {
   private claimOf(launch: AttemptLaunch, pid: number | null): Claim {
     return {
       version: 1,
-      owner: os.userInfo().username.slice(0, 256),
+      owner: ownName().slice(0, 256),
       controller: this.controller,
       attempt: launch.uid,
       devices: [...launch.devices],

@@ -4,7 +4,7 @@
  */
 import type { Cause } from '../../../../core/contract/views.js';
 import type { DataRoom } from '../../../../core/formats/docker/data-room.js';
-import { readContainer, type ContainerView } from '../../../../core/formats/docker/inspect.js';
+import type { ContainerView } from '../../../../core/formats/docker/inspect.js';
 import type { AttemptLaunch, DesiredAttempt } from '../../backend.js';
 import { observationOf, stopOrder, type AttemptEntry } from '../process/attempt-entry.js';
 import { stopCause } from '../process/outcome.js';
@@ -15,8 +15,8 @@ import { endOfRun, endOfSetUp, lookAtDevices, refusedEnd, withMemory } from './c
 import type { ContainerContext } from './container-context.js';
 import type { Watched } from './container-hub.js';
 import { containerName, managedLabel } from './container-plan.js';
-import { endContainer, type EndOrder } from './container-stop.js';
-import { EngineRefusal, EngineUnreachable } from './engine.js';
+import { endContainer, orderNow, type EndOrder } from './container-stop.js';
+import { EngineRefusal, EngineUnreachable, lookAtContainer } from './engine.js';
 import { PullFailed } from './images.js';
 import { LogCopy } from './log-copy.js';
 import { logCutCode } from '../../../../core/formats/log-cut.js';
@@ -31,7 +31,8 @@ export class ContainerAttempt {
   private running: string | null = null;
   private stopping = false;
   private refusals = 0;
-  private deviceEnd: EndOrder | null = null;
+  /** Not asked for by anybody: of a card that is gone, or memory above its limit. */
+  private ownEnd: EndOrder | null = null;
   /** The Engine's data had no room while it ran. */
   private full: DataRoom | null = null;
   private wake: () => void = () => undefined;
@@ -69,8 +70,16 @@ export class ContainerAttempt {
     if (entry.phase !== 'running' || entry.deviceFault !== null || entry.stop !== null) return;
     entry.deviceFault = { reason, ended: this.running !== null };
     if (this.running === null) return;
-    const deadlineMs = context.monotonicMs() + waits.deviceGraceMs;
-    this.deviceEnd = { signal: 'SIGTERM', graceMs: waits.deviceGraceMs, deadlineMs, signals: new Set() };
+    this.ownEnd = orderNow(context.monotonicMs(), 'SIGTERM', waits.deviceGraceMs);
+    void this.endRunning(this.running);
+  }
+
+  /** Where no control group holds it to its limit. */
+  endOverMemory(): void {
+    const { entry, context } = this;
+    if (entry.phase !== 'running' || entry.overMemory || this.running === null) return;
+    entry.overMemory = true;
+    this.ownEnd ??= orderNow(context.monotonicMs(), 'SIGKILL', 0);
     void this.endRunning(this.running);
   }
 
@@ -159,13 +168,9 @@ export class ContainerAttempt {
     if (view === null) {
       await this.setUp(note);
       this.stopIfUnstarted(note);
-      await this.watch(await this.build('run'), 'run', null);
-      return;
+      return this.watch(await this.build('run'), 'run', null);
     }
-    if (view.status !== 'created') {
-      await this.watch(view.id, 'run', view);
-      return;
-    }
+    if (view.status !== 'created') return this.watch(view.id, 'run', view);
     if (view.startError !== null) throw new Over(this.startFailed(view.startError));
     if (entry.stop !== null) throw new Over(this.unstarted('KILLED', this.stoppedCause()));
     writeNote(entry.folder, { phase: 'created', containerId: view.id, end: null });
@@ -307,7 +312,7 @@ export class ContainerAttempt {
   }
 
   private order(): EndOrder | null {
-    return this.entry.stop ?? this.deviceEnd;
+    return this.entry.stop ?? this.ownEnd;
   }
 
   private async endRunning(id: string): Promise<void> {
@@ -323,14 +328,8 @@ export class ContainerAttempt {
   private async inspect(part: Part): Promise<ContainerView | null> {
     const { engine, owner } = this.context;
     const name = containerName(this.entry.uid, part);
-    const missing = (error: unknown): null => {
-      if (error instanceof EngineRefusal && error.status === 404) return null;
-      throw error;
-    };
-    const found = await engine.ask((docker) => docker.getContainer(name).inspect()).catch(missing);
-    if (found === null) return null;
-    const view = readContainer(found);
-    if (view === null) throw new Error(`the Engine's answer about ${name} cannot be read`);
+    const view = await lookAtContainer(engine, name);
+    if (view === null) return null;
     if (part === 'run' && view.labels[managedLabel] === owner) this.ownId = view.id;
     if (view.labels[managedLabel] === owner) return view;
     const message = `A container of the name ${name} is there that is not this program's; it was left alone.`;

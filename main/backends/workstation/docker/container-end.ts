@@ -42,7 +42,7 @@ export function endOfRun(
   if (view.startError !== null && view.startedAtMs === null)
     return refusedEnd(view.startError, entry.launch?.spec ?? null, nowMs, full);
   const times = timesOf(entry, view, nowMs);
-  const endedByUs = entry.stop !== null || entry.deviceFault?.ended === true;
+  const endedByUs = entry.stop !== null || entry.deviceFault?.ended === true || entry.overMemory;
   const lost = endedByUs ? null : lossOf(view, seen, times.finishedAtMs);
   if (lost !== null)
     return {
@@ -63,9 +63,11 @@ export function endOfRun(
     timedOut: false,
     stop: entry.stop !== null && entry.stop.signals.size > 0 ? entry.stop : null,
     memory:
-      outOfMemory && limitBytes !== null
-        ? { limitBytes: spec?.memoryBytes ?? limitBytes, measured: false }
-        : null,
+      entry.overMemory && spec !== undefined
+        ? { limitBytes: spec.memoryBytes, measured: true }
+        : outOfMemory && limitBytes !== null
+          ? { limitBytes: spec?.memoryBytes ?? limitBytes, measured: false }
+          : null,
     timeLimitMs: spec?.timeoutMs ?? null,
     fullDisk: null,
     deviceFault: entry.deviceFault,

@@ -12,6 +12,10 @@ export interface EndOrder {
   readonly signals: Set<string>;
 }
 
+export function orderNow(nowMs: number, signal: string, graceMs: number): EndOrder {
+  return { signal, graceMs, deadlineMs: nowMs + graceMs, signals: new Set() };
+}
+
 /** In steps of this, as the deadline may be brought forward. */
 const stepMs = 200;
 const againAfterMs = 1000;

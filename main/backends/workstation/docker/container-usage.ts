@@ -12,6 +12,8 @@ import {
 } from '../../../../core/formats/docker/group-usage.js';
 import { readContainer } from '../../../../core/formats/docker/inspect.js';
 import { readStats } from '../../../../core/formats/docker/stats.js';
+import { attemptOf } from '../../../machine/processes.js';
+import { usageOfTree } from '../process-usage.js';
 import type { AttemptEntry } from '../process/attempt-entry.js';
 import type { Engine } from './engine.js';
 
@@ -31,6 +33,8 @@ interface Watched {
   readonly id: string;
   readonly abort: AbortController;
   timer: NodeJS.Timeout;
+  /** Its first process, where the Engine gives it no control group of its own. */
+  root: number | null;
 }
 
 export class ContainerUsage {
@@ -45,6 +49,7 @@ export class ContainerUsage {
       id,
       abort: new AbortController(),
       timer: setTimeout(() => void this.look(each), livesOnAfterMs).unref(),
+      root: null,
     };
     this.watched.set(entry.uid, each);
   }
@@ -69,7 +74,19 @@ export class ContainerUsage {
     if (this.isWatched(each)) each.timer = setTimeout(work, this.options.everyMs ?? defaultEveryMs).unref();
   }
 
+  /** Its processes, where no control group holds them together and it has run for a moment. */
+  members(uid: string): readonly { readonly pid: number }[] {
+    const root = this.watched.get(uid)?.root ?? null;
+    return (root === null ? null : usageOfTree(root))?.pids.map((pid) => ({ pid })) ?? [];
+  }
+
   private async look(each: Watched): Promise<void> {
+    if (this.options.engine.known()?.limits.groups === false) {
+      // The Engine would tell the figures of the group it runs in itself.
+      if (!this.options.isFar) await this.lookAtTree(each).catch(() => undefined);
+      this.later(each, () => void this.look(each));
+      return;
+    }
     const place = this.options.isFar ? null : await this.placeOf(each.id).catch(() => null);
     if (place !== null) {
       this.sample(each, place);
@@ -86,6 +103,18 @@ export class ContainerUsage {
     const text = typeof pid === 'number' ? readText(`/proc/${pid}/cgroup`) : null;
     const place = text === null ? null : groupPlace(text, id);
     return place === null || figuresOf(place).cpuSeconds === null ? null : place;
+  }
+
+  private async lookAtTree(each: Watched): Promise<void> {
+    const { engine } = this.options;
+    if (each.root === null) {
+      const view = readContainer(await engine.ask((docker) => docker.getContainer(each.id).inspect()));
+      // Its number may be one of another namespace: only what names the attempt is its.
+      const pid = view?.pid ?? null;
+      each.root = pid !== null && attemptOf(pid) === each.entry.uid ? pid : null;
+    }
+    const usage = each.root === null ? null : usageOfTree(each.root);
+    if (usage !== null && this.isWatched(each)) this.take(each, { ...usage, peakMemoryBytes: null });
   }
 
   private sample(each: Watched, place: GroupPlace): void {

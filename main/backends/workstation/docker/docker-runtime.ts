@@ -12,6 +12,7 @@ import type { Cause } from '../../../../core/contract/views.js';
 import type { GroupFigures } from '../../../../core/formats/docker/group-usage.js';
 import type { AttemptObservation, DesiredAttempt, ImageControl, StopNotice } from '../../backend.js';
 import { newEntry, type AttemptEntry } from '../process/attempt-entry.js';
+import { MemoryWatch } from '../process/memory-watch.js';
 import { messageOf } from '../process/error-code.js';
 import type { LinkLog } from '../process/launcher-link.js';
 import { Reporter } from '../process/reporter.js';
@@ -51,6 +52,7 @@ export interface DockerRuntimeOptions {
   /** What one uses, as it is measured while it runs. */
   readonly onUsage: (entry: AttemptEntry, figures: GroupFigures) => void;
   readonly usageEveryMs?: number | undefined;
+  readonly memorySampleMs?: number | undefined;
   /** Of the cards of one that has ended: what is left on them, and what is wrong with them. */
   readonly devicesLeft?: ((entry: AttemptEntry) => Promise<Cause | null>) | undefined;
   readonly deviceFault?: ((entry: AttemptEntry) => string | null) | undefined;
@@ -68,6 +70,7 @@ export class DockerRuntime {
   private readonly hub: ContainerHub;
   private readonly images: Images;
   private readonly context: ContainerContext;
+  private readonly memory: MemoryWatch;
   private init = true;
   private closed = false;
   private swept = false;
@@ -80,6 +83,7 @@ export class DockerRuntime {
       find: options.find,
       onState: options.onState,
       readRoom: options.files?.room,
+      isHere: options.files === undefined,
       roomEveryMs: options.files?.roomEveryMs,
     });
     this.hub = new ContainerHub({
@@ -123,6 +127,16 @@ export class DockerRuntime {
       remove: (id) => this.remove(id),
       removeOwn: (name, id) => this.removeOwn(name, id),
     };
+    const { usage } = this.context;
+    this.memory = new MemoryWatch({
+      entries: () => Array.from(this.attempts.values(), ({ entry }) => entry),
+      members: (entry) => Promise.resolve(usage.members(entry.uid)),
+      end: (entry) => this.attempts.get(entry.uid)?.endOverMemory(),
+      warn: (entry, warning) => this.reporter.warn(entry, warning),
+      isHeld: () => this.engine.known()?.limits.memory !== false,
+      onFault: (error) => log.error('Memory could not be measured', { error: messageOf(error) }),
+      ...(options.memorySampleMs === undefined ? {} : { everyMs: options.memorySampleMs }),
+    });
   }
 
   /** Looks at the Engine once, so that its state is known. */
@@ -176,6 +190,7 @@ export class DockerRuntime {
   async close(): Promise<void> {
     this.closed = true;
     this.context.usage.close();
+    this.memory.close();
     this.reporter.close();
     for (const attempt of this.attempts.values()) attempt.close();
     this.hub.close();
@@ -196,6 +211,7 @@ export class DockerRuntime {
   private unwanted(uid: string, attempt: ContainerAttempt): void {
     if (attempt.entry.phase === 'ended') {
       this.attempts.delete(uid);
+      this.memory.forget(uid);
       return;
     }
     if (attempt.entry.stop !== null) return;

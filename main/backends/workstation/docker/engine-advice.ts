@@ -1,6 +1,6 @@
 /** Why an Engine cannot be used, and what to do about it. */
-import os from 'node:os';
 import { z } from 'zod';
+import { ownName } from '../../../machine/users.js';
 import type { Endpoint } from './endpoint.js';
 
 const failureSchema = z.looseObject({ message: z.string().optional(), code: z.string().optional() });
@@ -12,7 +12,7 @@ export function whatToDo(error: unknown, endpoint: Endpoint): string {
   switch (failure?.code) {
     case 'EACCES':
     case 'EPERM':
-      return `You have no right to use the Docker Engine at ${where}. Add yourself to its group (sudo usermod -aG docker ${os.userInfo().username}) and log in again, or use rootless Docker.`;
+      return `You have no right to use the Docker Engine at ${where}. Add yourself to its group (sudo usermod -aG docker ${ownName()}) and log in again, or use rootless Docker.`;
     case 'ENOENT':
       return `There is no Docker Engine at ${where}. Start it (sudo systemctl start docker), or set DOCKER_HOST to where it is.`;
     case 'ECONNREFUSED':

@@ -8,7 +8,13 @@ import {
   readDaemonError,
   type DaemonError,
 } from '../../../../core/formats/docker/daemon-errors.js';
+import {
+  engineLimits,
+  limitsWarning,
+  type EngineLimits,
+} from '../../../../core/formats/docker/engine-limits.js';
 import { dataFolders, roomWarning } from '../../../../core/formats/docker/data-room.js';
+import { readContainer, type ContainerView } from '../../../../core/formats/docker/inspect.js';
 import type { Endpoint, FoundEndpoint } from './endpoint.js';
 import { addressOf, whatToDo } from './engine-advice.js';
 import { connectTo, type EngineClient } from './engine-client.js';
@@ -20,6 +26,8 @@ export interface EngineOptions {
   /** Of the machine the Engine is on; this one unless told. */
   readonly readRoom?: ReadRoom | undefined;
   readonly roomEveryMs?: number | undefined;
+  /** Its containers' processes can be looked at here. */
+  readonly isHere?: boolean | undefined;
   /** An answer that takes longer counts as none. */
   readonly callMs?: number | undefined;
   readonly probeMs?: number | undefined;
@@ -46,6 +54,7 @@ export interface EngineFacts {
   /** Its machine's name, and where it keeps its data there. */
   readonly machine: string;
   readonly folders: readonly string[];
+  readonly limits: EngineLimits;
 }
 
 const infoSchema = z.looseObject({
@@ -177,7 +186,8 @@ export class Engine {
     try {
       this.connected ??= await connectTo(found.endpoint);
       const { docker } = this.connected;
-      const info = infoSchema.parse(await withTime(docker.info(), probeCallMs));
+      const told: unknown = await withTime(docker.info(), probeCallMs);
+      const info = infoSchema.parse(told);
       const runtimes = Object.keys(info.Runtimes ?? {});
       this.facts = {
         version: info.ServerVersion,
@@ -186,6 +196,7 @@ export class Engine {
         socketPath: found.endpoint.kind === 'socket' ? found.endpoint.path : null,
         machine: info.Name,
         folders: dataFolders({ root: info.DockerRootDir ?? null, driverStatus: info.DriverStatus ?? [] }),
+        limits: engineLimits(told),
       };
       const storage = await this.room.look();
       const isPodman = info.BuildahVersion !== undefined;
@@ -193,7 +204,11 @@ export class Engine {
         state: 'READY',
         version: info.ServerVersion,
         gpus: givesGpus(runtimes, found.endpoint),
-        message: isPodman ? untested : storage === null ? null : roomWarning(storage),
+        message: messageOf([
+          isPodman ? untested : null,
+          storage === null ? null : roomWarning(storage),
+          limitsWarning(this.facts.limits, this.options.isHere === true),
+        ]),
         storage,
         found: {
           engine: isPodman ? 'Podman' : 'Docker',
@@ -260,4 +275,22 @@ function engineError(error: unknown): Error {
   return status === undefined
     ? new EngineUnreachable(message)
     : new EngineRefusal(status, readDaemonError(message));
+}
+
+function messageOf(parts: readonly (string | null)[]): string | null {
+  const said = parts.filter((part) => part !== null);
+  return said.length === 0 ? null : said.join(' ');
+}
+
+/** Null: there is none of that name. */
+export async function lookAtContainer(engine: Engine, name: string): Promise<ContainerView | null> {
+  const missing = (error: unknown): null => {
+    if (error instanceof EngineRefusal && error.status === 404) return null;
+    throw error;
+  };
+  const found = await engine.ask((docker) => docker.getContainer(name).inspect()).catch(missing);
+  if (found === null) return null;
+  const view = readContainer(found);
+  if (view === null) throw new Error(`the Engine's answer about ${name} cannot be read`);
+  return view;
 }

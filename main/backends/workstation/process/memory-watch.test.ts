@@ -51,7 +51,7 @@ test('one warning above 90 %, the sum of all processes counting', async () => {
   expect(told).toEqual([]);
   await look(0.45, 0.46);
   expect(told).toEqual([
-    'MEMORY_NEAR_LIMIT: The task uses 86.8 MiB of its memory limit of 95.4 MiB; above it, it is ended.',
+    'MEMORY_NEAR_LIMIT: The task uses 86.8 MiB; its memory limit is 95.4 MiB, and a task that stays above it is ended.',
   ]);
   await look(0.99);
   await look(0.5);

@@ -75,7 +75,7 @@ export class MemoryWatch {
       this.options.end(entry);
     } else if (used > limit * warnAtShare && !this.warned.has(entry.uid)) {
       this.warned.add(entry.uid);
-      const message = `The task uses ${formatSize(used)} of its memory limit of ${formatSize(limit)}; above it, it is ended.`;
+      const message = `The task uses ${formatSize(used)}; its memory limit is ${formatSize(limit)}, and a task that stays above it is ended.`;
       this.options.warn(entry, { code: 'MEMORY_NEAR_LIMIT', message });
     }
   }

@@ -23,7 +23,7 @@ export class FarMemory {
       return true;
     }
     if (used > limit * warnAtShare) {
-      const message = `The task uses more than 90 % of its memory limit of ${formatSize(limit)}; above it, it is ended.`;
+      const message = `The task uses more than 90 % of its memory limit of ${formatSize(limit)}, and a task that stays above it is ended.`;
       this.warn(entry, { code: 'MEMORY_NEAR_LIMIT', message });
     }
     return false;

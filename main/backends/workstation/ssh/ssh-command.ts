@@ -7,6 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { ownHome } from '../../../machine/users.js';
 import type { SshAddress } from './address.js';
 
 /** A socket's path is cut silently above about 104 bytes, and ssh adds 17 of its own while it makes one. */
@@ -169,13 +170,13 @@ export function runProgram(
 
 /** The files of known hosts the user's configuration names for this address. */
 export async function userKnownHosts(client: SshClient, address: SshAddress): Promise<readonly string[]> {
-  const usual = ['known_hosts', 'known_hosts2'].map((name) => path.join(os.homedir(), '.ssh', name));
+  const usual = ['known_hosts', 'known_hosts2'].map((name) => path.join(ownHome(), '.ssh', name));
   try {
     const args = ['-G', ...baseArgs({ client, address }), '--', address.host];
     const { code, out } = await runProgram(sshProgram(client), args, { timeoutMs: 10_000 });
     const line = /^userknownhostsfile (.+)$/m.exec(out)?.[1];
     if (code !== 0 || line === undefined) return usual;
-    return line.split(' ').map((file) => file.replace(/^~(?=\/)/, os.homedir()));
+    return line.split(' ').map((file) => file.replace(/^~(?=\/)/, ownHome()));
   } catch {
     return usual; // said when the connection itself is tried
   }
