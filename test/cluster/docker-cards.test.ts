@@ -1,0 +1,89 @@
+/** A card under a container on a machine reached by SSH: its Engine's, with a stand-in of nvidia-smi and of NVIDIA's hook there. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { engineImage, engineObstacle, startEngine, type OwnEngine } from '../../scripts/lib/engine.mjs';
+import type { LabHost } from '../../scripts/lib/lab-hosts.mjs';
+import { eventually } from '../harness/eventually.js';
+import { launchOf } from '../harness/backend-probe.js';
+import { describeLab, labMachines, quickLimits, type LabMachines } from '../harness/lab.js';
+import { NvidiaStub } from '../harness/nvidia-stub.js';
+
+const [third, fourth] = [3, 4].map((n) => `GPU-a000000${n}-0000-4000-8000-00000000000${n}`);
+const thirdBus = '00004968:00:00.0';
+const fourthBus = '0000F8D6:00:00.0';
+const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+let machines: LabMachines;
+let engine: OwnEngine;
+let host: LabHost;
+let stub: NvidiaStub;
+let programs: string;
+
+/** What the long-lived call prints. */
+function use(percent: number | string): void {
+  const line = (bus: string, uuid: string | undefined) =>
+    `${bus}, ${uuid}, ${uuid === third ? percent : 90}, 0, 40, 60.00, 800, 2500, 0\n`;
+  stub.put('loop', line(thirdBus, third) + line(fourthBus, fourth));
+}
+
+const onCard = (script: string, device = third) =>
+  launchOf(
+    { command: ['sh', '-c', script], image: engineImage, gpu: '1', workingDirectory: `${host.home}/jobs` },
+    { devices: [device ?? ''], workerId: 'ws-three' },
+  );
+
+const describeEngine =
+  engineObstacle() === null || process.env['CI'] === 'true' ? describeLab : describeLab.skip;
+
+describeEngine('cards under containers on a workstation by SSH', () => {
+  beforeAll(async () => {
+    programs = mkdtempSync(path.join(os.tmpdir(), 'iris-hook-'));
+    const hook = path.join(programs, 'nvidia-container-runtime-hook');
+    writeFileSync(hook, '#!/bin/sh\ncat >/dev/null\n', { mode: 0o755 });
+    engine = await startEngine(await mkdtemp(path.join(os.tmpdir(), 'iris-engine-')), [], programs);
+    machines = await labMachines();
+  }, 90_000);
+  afterAll(async () => {
+    await machines.dispose();
+    await engine.stop();
+    rmSync(programs, { recursive: true, force: true });
+  }, 60_000);
+  beforeEach(async () => {
+    stub = new NvidiaStub('k80-x4-minor-number-not-list-order.xml');
+    use(90);
+    host = await machines.lab.host('ws-three', { dockerSocket: engine.socket });
+    host.sh(`mkdir -p ${host.home}/jobs`);
+    host.searchPath = `${stub.folder}:${usualPath}`;
+    host.restartSshd();
+  });
+  afterEach(async () => {
+    await machines.closeProbes();
+    await machines.lab.remove(host);
+    await engine.clear();
+    stub.dispose();
+  });
+
+  test('one that is lost ends the container as a fault of the machine, and is given to nobody; the others go on', async () => {
+    const probe = await machines.open(host, { ...quickLimits, gpuLoopMs: 50 });
+    await probe.until(() => probe.backend.observe()[0]?.docker?.state === 'READY', 20_000);
+    const [doomed, lucky] = [onCard('sleep 300'), onCard('until test -e go; do usleep 20000; done', fourth)];
+    probe.run(doomed);
+    probe.run(lucky);
+    for (const { uid } of [doomed, lucky]) await probe.state(uid, 'RUNNING');
+    stub.lose(thirdBus);
+    use('[GPU is lost]');
+    expect(await probe.over(doomed.uid, 20_000)).toMatchObject({
+      state: 'WORKER_FAILED',
+      cause: { code: 'GPU_LOST' },
+    });
+    const card = () => probe.backend.observe()[0]?.gpus.find(({ uuid }) => uuid === third);
+    await probe.until(() => card()?.state === 'SICK');
+    expect(probe.last(lucky.uid)?.state).toBe('RUNNING');
+    await eventually(async () => (await engine.docker('ps', '-aq')).trim().split('\n').length).toBe(1);
+    host.sh(`touch ${host.home}/jobs/go`);
+    expect(await probe.over(lucky.uid)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 });
+  });
+});
