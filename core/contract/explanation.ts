@@ -51,6 +51,8 @@ export const offerSchema = z.strictObject({
   /** Who they are, at most five; absent where nobody knows. */
   gpuUsers: z.array(z.string()).optional(),
   gpusNotAnswering: count,
+  /** As something is wrong with them, or with claiming them: the machine says what. */
+  gpusKept: count,
   /** For a task that shares its cards. */
   sharing: sharingSchema.optional(),
 });

@@ -81,7 +81,7 @@ describe('a job that names its machine', () => {
     const rows = rowsOf({ name: 'fills', machine: 'two', cpu: 4 }, { name: 'waits', machine: 'two', cpu: 1 });
     const { waiting } = look(rows, [named('one'), named('two')]);
     expect(waiting.map(({ cause }) => cause)).toEqual([
-      { code: 'WAITS_FOR_CAPACITY', message: 'Waits for 1 CPU core (0 of 4 free), only on two.' },
+      { code: 'WAITS_FOR_CAPACITY', message: 'Waits for 1 CPU core (0 of 4 free). Only on two.' },
     ]);
   });
 

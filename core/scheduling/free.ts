@@ -5,8 +5,10 @@ import type { WorkerTotals } from './feasible.js';
 import type { GpuCard } from './gpu-models.js';
 
 export interface SchedulingGpu extends GpuCard {
-  /** False while the card answers no questions: it is given to nobody. */
+  /** False: it is given to nobody, as it answers no questions or is kept from jobs. */
   readonly usable: boolean;
+  /** It answers, but is kept from jobs. */
+  readonly kept?: boolean;
   /** Processes of others are on it. */
   readonly busyByOthers: boolean;
   /** Who these are, where that is known. */

@@ -105,7 +105,7 @@ export class WaitCauses {
 /** A job that names a machine waits for that one. */
 function onlyThere({ code, message }: Cause, machine: string | null): Cause {
   const only = machine !== null && code === 'WAITS_FOR_CAPACITY';
-  return { code, message: only ? message.replace(/\.$/, `, only on ${machine}.`) : message };
+  return { code, message: only ? `${message} Only on ${machine}.` : message };
 }
 
 function causeOfReason(reason: WaitReason): Cause {

@@ -60,6 +60,7 @@ test('sick and silent cards are given to nobody; what is not known of a card doe
     undefined,
   );
   expect(gpus.map(({ usable }) => usable)).toEqual([true, false, false, true]);
+  expect(gpus.map(({ kept }) => kept)).toEqual([undefined, true, undefined, undefined]);
 });
 
 test('cards that others use or claim are avoided, and who it is goes with them', () => {

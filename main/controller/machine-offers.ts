@@ -135,7 +135,7 @@ function cardsOf(gpus: readonly GpuView[], attributes: SchedulingWorker['attribu
     if (order.length === 0) return card;
     const place = order.findIndex((word) => word === gpu.uuid || word === String(gpu.index));
     // The user's own order goes before neighbourhoods.
-    const { uuid, variant, busyByOthers, usable, usedBy, memory, maxSharers } = card;
+    const { uuid, variant, busyByOthers, usable, kept, usedBy, memory, maxSharers } = card;
     const index = place < 0 ? order.length + gpu.index : place;
     return {
       uuid,
@@ -143,6 +143,7 @@ function cardsOf(gpus: readonly GpuView[], attributes: SchedulingWorker['attribu
       variant,
       busyByOthers,
       usable,
+      ...(kept === undefined ? {} : { kept }),
       ...(usedBy === undefined ? {} : { usedBy }),
       ...(memory === undefined ? {} : { memory }),
       ...(maxSharers === undefined ? {} : { maxSharers }),
@@ -164,6 +165,7 @@ function cardOf(gpu: GpuView, all: readonly GpuView[], ignoresUse: boolean): Sch
     variant,
     busyByOthers: busy || claimedBy.length > 0,
     usable: state !== 'SICK' && state !== 'SILENT',
+    ...(state === 'SICK' ? { kept: true } : {}),
     ...(usedBy.length === 0 ? {} : { usedBy }),
     ...(numaNode === null ? {} : { numaNode }),
     ...(linkGroup === null ? {} : { linkGroup }),

@@ -70,7 +70,11 @@ export function reasonDetail(reason: WaitReason): string | null {
         best.gpusNotAnswering === 0
           ? ''
           : ` ${formatCount(best.gpusNotAnswering)} of its GPUs do not answer.`;
-      return `${offer}${others}${sick} ${formatCount(possible)} ${possible === 1 ? 'machine' : 'machines'} could run it when empty.`;
+      const kept =
+        best.gpusKept === 0
+          ? ''
+          : ` ${formatCount(best.gpusKept)} of its GPUs ${best.gpusKept === 1 ? 'is' : 'are'} kept from jobs; its page says why.`;
+      return `${offer}${others}${sick}${kept} ${formatCount(possible)} ${possible === 1 ? 'machine' : 'machines'} could run it when empty.`;
     }
     default:
       return null;

@@ -25,7 +25,8 @@ export function explainJob(
     message: messageOf(reasons),
     short: shortOf(mainOf(reasons)),
     remedies: remediesOf(context, entry, reasons),
-    expected: options.expected ?? null,
+    // When a held job is released nobody but its user knows.
+    expected: mainOf(reasons).kind === 'hold' ? null : (options.expected ?? null),
   };
 }
 

@@ -164,7 +164,8 @@ export class Offers {
       lacks,
       gpusUsedByOthers: asked.filter((gpu) => gpu.usable && gpu.busyByOthers).length,
       ...(users.length === 0 ? {} : { gpuUsers: [...new Set(users)].sort().slice(0, 5) }),
-      gpusNotAnswering: asked.filter((gpu) => !gpu.usable).length,
+      gpusNotAnswering: asked.filter((gpu) => !gpu.usable && gpu.kept !== true).length,
+      gpusKept: asked.filter((gpu) => gpu.kept === true).length,
       ...(shape.sharedBytes === null || shape.gpus === 0 ? {} : { sharing: this.sharing(shape, worker) }),
     };
   }

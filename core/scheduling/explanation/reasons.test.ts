@@ -45,6 +45,7 @@ const cases: readonly (readonly [string, (world: TestCluster) => void, Expected]
           lacks: [{ resource: 'gpu', needed: 8, free: 2, total: 8 }],
           gpusUsedByOthers: 0,
           gpusNotAnswering: 0,
+          gpusKept: 0,
         },
       },
       message: 'Waits for 8 h100 GPUs (2 of 8 free), on w2.',
@@ -52,16 +53,22 @@ const cases: readonly (readonly [string, (world: TestCluster) => void, Expected]
     },
   ],
   [
-    'GPUs that somebody else is busy on, or that do not answer',
+    'GPUs that somebody else is busy on, that do not answer, or that are kept from jobs',
     (world) => {
-      const gpus = [card(0), card(1, { busyByOthers: true }), card(2, { usable: false })];
+      const silent = { usable: false };
+      const gpus = [
+        card(0),
+        card(1, { busyByOthers: true }),
+        card(2, silent),
+        card(3, { ...silent, kept: true }),
+      ];
       world.cluster.setWorkers([worker('w1', { gpus })]);
-      world.submit('/ann/a', { gpuCount: 3 });
+      world.submit('/ann/a', { gpuCount: 4 });
     },
     {
       reason: { kind: 'capacity', possible: 1 },
-      message: 'Waits for 3 GPUs (1 of 3 free, 1 used by others, 1 not answering).',
-      short: 'Needs 3 GPUs, best machine has 1',
+      message: 'Waits for 4 GPUs (1 of 4 free, 1 used by others, 1 not answering, 1 kept from jobs).',
+      short: 'Needs 4 GPUs, best machine has 1',
     },
   ],
   [

@@ -180,13 +180,14 @@ export function needText(need: NeedView): string {
   ].join(', ');
 }
 
-function noteOf({ gpusUsedByOthers, gpuUsers = [], gpusNotAnswering, sharing }: Offer): string {
+function noteOf({ gpusUsedByOthers, gpuUsers = [], gpusNotAnswering, gpusKept, sharing }: Offer): string {
   const others =
     gpusUsedByOthers > 0
       ? `, ${gpusUsedByOthers} used by ${gpuUsers.length === 0 ? 'others' : gpuUsers.join(', ')}`
       : '';
   const silent = gpusNotAnswering > 0 ? `, ${gpusNotAnswering} not answering` : '';
-  return `${others}${silent}${sharing === undefined ? '' : sharingText(sharing)}`;
+  const kept = gpusKept > 0 ? `, ${gpusKept} kept from jobs` : '';
+  return `${others}${silent}${kept}${sharing === undefined ? '' : sharingText(sharing)}`;
 }
 
 function sharingText({ alone, crowded, unreadable, full, mostFreeBytes }: SharingView): string {

@@ -27,6 +27,7 @@ const explained: Explanation = {
         lacks: [{ resource: 'gpu', needed: 4, free: 1, total: 8 }],
         gpusUsedByOthers: 2,
         gpusNotAnswering: 0,
+        gpusKept: 0,
       },
     },
     { kind: 'demoted', user: 'anna', asked: 'INTERACTIVE', effective: 'BATCH', spend: 5200, limit: 4500 },
