@@ -13,7 +13,7 @@ import { queue as words } from '../../strings/queue.js';
 import { drawLanes, readPalette, tickWidth, type Palette } from './lane-drawing.js';
 import { barAt, rowAt, type Bar, type Lanes } from './lane-rows.js';
 import { barSentence, barText } from './lane-text.js';
-import { tickText } from './tick-text.js';
+import { isClearOfNow, tickText } from './tick-text.js';
 import { ticksOf, type TimeRange } from './time-scale.js';
 import styles from './timeline.module.css';
 
@@ -166,20 +166,21 @@ export function LaneCanvas({ lanes, range, nowMs, onZoom, onPan, onOpen }: LaneC
     if (next !== null) goTo(next);
   };
 
+  const nowLeft = nowMs >= range.startMs && nowMs <= range.endMs ? xOf(nowMs) : null;
   const litRow = lit === null ? undefined : lanes.rows[lit.row];
   return (
     <div className={styles['lanes']}>
       <div className={styles['axis']} aria-hidden="true" style={{ marginLeft: gutter }}>
         {ticksOf(range, width / tickWidth, offsetMs).map((tick) => (
           <span key={tick} style={{ left: xOf(tick) }}>
-            {tickText(tick, range)}
+            {isClearOfNow(xOf(tick), tickText(tick, range), nowLeft) ? tickText(tick, range) : ''}
           </span>
         ))}
-        {nowMs >= range.startMs && nowMs <= range.endMs ? (
-          <span className={styles['nowMark']} style={{ left: xOf(nowMs) }}>
+        {nowLeft === null ? null : (
+          <span className={styles['nowMark']} style={{ left: nowLeft }}>
             {words.now}
           </span>
-        ) : null}
+        )}
       </div>
       <div
         ref={scroller}
