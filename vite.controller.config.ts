@@ -19,7 +19,7 @@ function nameByContent(): Plugin {
 }
 
 /** Parts of Node that a start does not need, and which would be a tenth of its work: read when first used. */
-const lateBuiltins = ['http', 'https', 'zlib', 'dgram'];
+const lateBuiltins = ['crypto', 'http', 'https', 'zlib', 'dgram'];
 
 function readLate(): Plugin {
   return {

@@ -48,11 +48,44 @@ function leaveOut(names: readonly string[]): Plugin {
   };
 }
 
+const lateSchemas = join(root, 'main/late-schemas.ts');
+
+/** Schemas are made when first used. Whatever imports zod gets that, and may use of it what is there. */
+function makeSchemasLate(): Plugin[] {
+  const imported = /import \{ z \} from ['"]zod['"]/;
+  const known = new Set<string | undefined>();
+  return [
+    {
+      name: 'iris-late-schemas',
+      enforce: 'pre',
+      resolveId: (id, importer) => (id === 'zod' && importer !== lateSchemas ? lateSchemas : null),
+    },
+    {
+      name: 'iris-known-schemas',
+      async buildStart() {
+        const text = await readFile(lateSchemas, 'utf8');
+        for (const [, name] of text.matchAll(/^ {2}(\w+): (?:waiting\()?real\./gm)) known.add(name);
+      },
+      // The types are gone by now: what is left is asked for when the program runs.
+      transform(code, id) {
+        if (id === lateSchemas || !imported.test(code)) return null;
+        for (const [, name] of code.matchAll(/\bz\.(\w+)/g))
+          if (!known.has(name)) this.error(`${id} uses z.${name}, which main/late-schemas.ts does not have.`);
+        return null;
+      },
+    },
+  ];
+}
+
 export default defineConfig({
   root,
   publicDir: false,
   logLevel: 'warn',
-  plugins: [leaveOut(['ssh2', '@grpc/grpc-js', '@grpc/proto-loader', 'protobufjs']), copyTexts()],
+  plugins: [
+    makeSchemasLate(),
+    leaveOut(['ssh2', '@grpc/grpc-js', '@grpc/proto-loader', 'protobufjs']),
+    copyTexts(),
+  ],
   // Everything is bundled but the native module and Electron itself, so that an installed irisctl needs no other package.
   ssr: { noExternal: true, external: ['electron', 'better-sqlite3'], target: 'node' },
   build: {

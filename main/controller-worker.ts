@@ -4,11 +4,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { runCached } from './cached-code.js';
 import type { WorkerInput } from './controller/host-link.js';
 import type { WorkerCode } from './controller/worker-code.js';
-import { compileForBursts } from './engine.js';
 
 const port = parentPort;
 if (port === null) throw new Error('controller-worker runs only as a worker thread');
-compileForBursts({ atOnce: false });
 // The structured clone of what host-link.ts put in.
 const input = workerData as WorkerInput;
 const code = runCached(

@@ -9,7 +9,7 @@ import { resolveHome } from './home.js';
 import { parseArguments } from './shell/arguments.js';
 import type { DesktopCode } from './shell/desktop-code.js';
 
-// The controller's thread sets it for the whole process: a form made under other settings would be refused.
+// For all threads of the process: a form made under other settings would be refused.
 compileForBursts({ atOnce: false });
 const start = parseArguments(process.argv.slice(1), process.env);
 const home = resolveHome({ flag: start.home });

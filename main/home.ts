@@ -1,10 +1,10 @@
 /** Where one cluster keeps its things on this machine. */
-import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { RefusalError, refusal } from '../core/contract/errors.js';
 import { ownHome } from './machine/users.js';
+import { sha256 } from './sha256.js';
 
 /** Node cuts longer socket paths silently; the system's own limit is 108 (Linux) or 104 (macOS). */
 const maxSocketPathBytes = 100;
@@ -63,7 +63,7 @@ function defaultRoot(env: NodeJS.ProcessEnv, platform: NodeJS.Platform, homeFold
 }
 
 function socketPath(folder: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
-  const hash = createHash('sha256').update(folder).digest('hex').slice(0, 16);
+  const hash = sha256(folder).slice(0, 16);
   if (platform === 'win32') return `\\\\.\\pipe\\iris-desktop-${hash}`;
   const direct = path.join(folder, 'iris.sock');
   if (Buffer.byteLength(direct) <= maxSocketPathBytes) return direct;
@@ -92,7 +92,7 @@ export function rawMachineId(): string | null {
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(`iris-desktop ${text}`).digest('hex').slice(0, 32);
+  return sha256(`iris-desktop ${text}`).slice(0, 32);
 }
 
 /** Makes the folders, readable by the owner only. Throws FOLDER_UNUSABLE with the path and what is wrong. */

@@ -4,10 +4,13 @@ import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type { WorkerInput, WorkerMessage } from './host-link.js';
 import { LogFrameText, type LogFrame } from '../logs/log-answer.js';
 import { startHost, type Host } from './host.js';
+import { fillPool } from './random-hex.js';
 import type { Session } from './session.js';
 
 /** The first page has long been answered by then, and what has run until then is worth keeping. */
 const keepCodeAfterMs = 10_000;
+/** So much later comes what the first page does not need and the first job does. */
+const fillPoolAfterMs = 2000;
 
 export interface WorkerCode {
   runController(input: WorkerInput, port: MessagePort, keepCode: () => void): Promise<void>;
@@ -61,8 +64,10 @@ export const runController: WorkerCode['runController'] = async (input, port, ke
     port.on('message', (message: WorkerMessage) => accept(host, message));
     post({ kind: 'ready' });
     const keeping = setTimeout(keepCode, keepCodeAfterMs);
+    const filling = setTimeout(fillPool, fillPoolAfterMs);
     const reason = await host.stopped;
     clearTimeout(keeping);
+    clearTimeout(filling);
     keepCode();
     post({ kind: 'stopped', reason });
     port.close();

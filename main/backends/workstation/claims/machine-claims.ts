@@ -1,9 +1,9 @@
 /** The claims of this controller's attempts, and what those of others leave of the machine. */
-import { createHash } from 'node:crypto';
 import { watch, type FSWatcher } from 'node:fs';
 import type { GpuView } from '../../../../core/contract/gpus.js';
 import { ownName } from '../../../machine/users.js';
 import type { AttemptLaunch } from '../../backend.js';
+import { sha256 } from '../../../sha256.js';
 import { isErrorCode } from '../process/error-code.js';
 import type { LinkLog } from '../process/launcher-link.js';
 import { attemptFileName, type Claim } from './claim-file.js';
@@ -41,7 +41,7 @@ export class MachineClaims {
   private seen = '';
 
   constructor(private readonly options: MachineClaimsOptions) {
-    this.controller = createHash('sha256').update(options.attemptsFolder).digest('hex').slice(0, 16);
+    this.controller = sha256(options.attemptsFolder).slice(0, 16);
     this.folder = new ClaimsFolder(options.folder, this.controller, this.here);
     const problem = this.attempt(() => this.folder.prepare(), 'cannot be used');
     this.usable = problem === null;

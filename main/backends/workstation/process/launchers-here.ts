@@ -1,7 +1,7 @@
 /** What starts and watches over attempts on this machine: the supervisor's text as a file, and the launchers in the order they are tried. */
-import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { sha256 } from '../../../sha256.js';
 import { forkServerCommand } from './fork-server.js';
 import { forkServerKinds, type LauncherCommand } from './launcher-channel.js';
 import type { LinkLog } from './launcher-link.js';
@@ -12,7 +12,7 @@ import supervisorText from './supervisor.sh?raw';
  * is still reading.
  */
 export function writeSupervisor(folder: string): string {
-  const hash = createHash('sha256').update(supervisorText).digest('hex').slice(0, 12);
+  const hash = sha256(supervisorText).slice(0, 12);
   const file = path.join(folder, `.supervisor-${hash}.sh`);
   // Not written over: a running shell would find it cut for a moment, and on a full disk for good.
   if (isText(file, supervisorText)) return file;
