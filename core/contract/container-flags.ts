@@ -36,7 +36,7 @@ export const containerFlags: readonly RunFlag[] = [
     (image) => ({ image }),
     { aliases: ['--image'] },
   ),
-  valueFlag('--pull', 'pull', 'WHEN', 'fetch the image: missing (default), always or never', (pull) => ({
+  valueFlag('--pull', 'pull', 'WHEN', 'pull the image: missing (default), always or never', (pull) => ({
     pull,
   })),
   valueFlag(

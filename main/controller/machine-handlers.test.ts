@@ -30,8 +30,8 @@ function imagesOf(asked: string[]) {
 
 const image = { machineId: 'here', image: 'tool:1' };
 const acts: readonly [string, string, (handlers: ReturnType<typeof imagesOf>, who: Identity) => unknown][] = [
-  ['pull tool:1', 'fetch images', (handlers, who) => handlers['image.pull'](image, who)],
-  ['cancel tool:1', 'end the fetch of images', (handlers, who) => handlers['image.cancel'](image, who)],
+  ['pull tool:1', 'pull images', (handlers, who) => handlers['image.pull'](image, who)],
+  ['cancel tool:1', 'end the pull of images', (handlers, who) => handlers['image.cancel'](image, who)],
   [
     'remove sha256:1',
     'remove images',

@@ -51,12 +51,12 @@ export function createMachineHandlers(
       return { images: lists.flat(), pulls: controls.flatMap((control) => [...control.pulls()]) };
     },
     async 'image.pull'({ machineId, image }, identity) {
-      mayManage(identity, 'fetch images');
+      mayManage(identity, 'pull images');
       await images(machineId).pull(image);
       return {};
     },
     'image.cancel'({ machineId, image }, identity) {
-      mayManage(identity, 'end the fetch of images');
+      mayManage(identity, 'end the pull of images');
       images(machineId).cancel(image);
       return {};
     },

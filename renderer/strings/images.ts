@@ -35,6 +35,7 @@ export const images = {
   layers: (done: number, all: number): string =>
     all === 0 ? 'asking the registry' : `${done} of ${all} layers`,
   left: (ms: number): string => `about ${formatDuration(Math.max(1000, Math.round(ms / 1000) * 1000))} left`,
+  unpacking: 'unpacking',
   progressOf: (image: string): string => `Progress of ${image}`,
   cancelPull: (image: string): string => `Cancel the pull of ${image}`,
   cancel: 'Cancel',

@@ -107,7 +107,7 @@ describe.skipIf(noEngine || noRegistry)(withEngine(`images of a registry${why}`)
       images.cancel(image);
       expect(await ended(image)).toMatchObject({
         state: 'CANCELLED',
-        message: `Fetching ${image} was cancelled.`,
+        message: `The pull of ${image} was cancelled.`,
       });
       expect((await images.list()).flatMap(({ names }) => names)).not.toContain(image);
       way.release();

@@ -22,7 +22,7 @@ const pull = (more: Partial<ImagePull> = {}): ImagePull => ({
 let host: FakeHost;
 let made: TestContext;
 
-/** Begins to fetch and returns, once that is watched, what its end will be. */
+/** Begins to pull and returns, once that is watched, what its end will be. */
 async function begun() {
   host = await FakeHost.start({ 'image.pull': () => ({}) });
   const other = pull({ machineId: 'one', state: 'FAILED', message: 'Of another machine.' });
@@ -54,8 +54,8 @@ describe('image pull', () => {
     step({ state: 'DONE' });
     expect(await end).toBe(0);
     expect(made.out().split('\n')).toEqual([
-      'Fetching tool:1 on two: 0 B',
-      'Fetching tool:1 on two: 2 MiB of 8 MiB, 1 of 3 layers',
+      'Pulling tool:1 to two: 0 B',
+      'Pulling tool:1 to two: 2 MiB of 8 MiB, 1 of 3 layers',
       'tool:1 is on two.',
       '',
     ]);

@@ -92,9 +92,7 @@ describe.skipIf(noEngine)(withEngine('the room where an Engine keeps its data'),
     const end = await probe.over(launch.uid, longMs);
     expect(end).toMatchObject({ state: 'WORKER_FAILED', cause: { code: 'DOCKER_STORAGE_FULL' } });
     expect(end.cause?.message).toContain(`${data}, where Docker keeps its data, has `);
-    await probe.until(
-      () => dockerNow()?.message?.includes('Nothing more can be fetched or started') === true,
-    );
+    await probe.until(() => dockerNow()?.message?.includes('Nothing more can be pulled or started') === true);
     empty();
     const next = backends.launch({ command: ['true'] });
     probe.run(next);

@@ -68,7 +68,7 @@ const rules: readonly (readonly [RegExp, DaemonErrorKind, string | null])[] = [
     'LOGIN_NEEDED',
     'Log in to the registry on this machine with docker login, and check the name.',
   ],
-  [/no such image/i, 'NO_SUCH_IMAGE', 'Fetch the image first, or let the job fetch it (--pull missing).'],
+  [/no such image/i, 'NO_SUCH_IMAGE', 'Pull the image first, or let the job pull it (--pull missing).'],
   [
     /no space left on device|disk quota exceeded/i,
     'NO_SPACE',

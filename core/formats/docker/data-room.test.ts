@@ -10,8 +10,8 @@ describe('the room where an Engine keeps its data', () => {
     ['a tenth free', room(100 * gib, 10 * gib), null],
     ['large, with more free than an image takes', room(4000 * gib, 100 * gib), null],
     ['less than a tenth free', room(100 * gib, 9 * gib), 'has 9 GiB of 100 GiB free. Images that do not fit'],
-    ['full', room(100 * gib, 4096), 'has 4 KiB of 100 GiB free. Nothing more can be fetched or started'],
-    ['small and full', room(8 * 1024 ** 2, 1024 ** 2 - 1), 'Nothing more can be fetched'],
+    ['full', room(100 * gib, 4096), 'has 4 KiB of 100 GiB free. Nothing more can be pulled or started'],
+    ['small and full', room(8 * 1024 ** 2, 1024 ** 2 - 1), 'Nothing more can be pulled'],
   ])('%s', (_, one, said) => {
     if (said === null) expect(roomWarning(one)).toBeNull();
     else expect(roomWarning(one)).toContain(said);

@@ -23,7 +23,7 @@ export function roomWarning(room: DataRoom): string | null {
   const { totalBytes, freeBytes } = room;
   const low = freeBytes < lowBytes && freeBytes < totalBytes * lowShare;
   if (!isFull(room) && !low) return null;
-  return `${roomSentence(room)} ${isFull(room) ? 'Nothing more can be fetched or started, and what containers write is lost.' : 'Images that do not fit any more cannot be fetched.'} ${roomAdvice}`;
+  return `${roomSentence(room)} ${isFull(room) ? 'Nothing more can be pulled or started, and what containers write is lost.' : 'Images that do not fit any more cannot be pulled.'} ${roomAdvice}`;
 }
 
 export function roomSentence({ path, totalBytes, freeBytes }: DataRoom): string {

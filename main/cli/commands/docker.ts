@@ -29,13 +29,13 @@ export function addDockerCommands(parent: Command, context: Context, act: Act): 
   image
     .command('list')
     .alias('ls')
-    .description('list images with their size and use, and what is being fetched')
+    .description('list images with their size and use, and what is being pulled')
     .action(act(() => listCommand(context)));
   image
     .command('pull <IMAGE>')
-    .description('fetch an image and show how far it is; Ctrl-C leaves it to go on')
+    .description('pull an image and show how far it is; Ctrl-C leaves it to go on')
     .option('--machine <NAME>', 'where to; the only machine unless given')
-    .option('--cancel', 'end the fetch that runs')
+    .option('--cancel', 'end the pull that runs')
     .action((name: string, options: MachineOption & { readonly cancel?: boolean }) =>
       act(() => (options.cancel === true ? cancelCommand : pullCommand)(context, name, options))(),
     );
@@ -115,7 +115,7 @@ async function listCommand(context: Context): Promise<number> {
 function pullText(pull: ImagePull): string {
   const of = pull.totalBytes === null ? '' : ` of ${formatSize(pull.totalBytes)}`;
   const layers = pull.layers === 0 ? '' : `, ${pull.layersDone} of ${pull.layers} layers`;
-  return `Fetching ${pull.image} on ${pull.machineId}: ${formatSize(pull.doneBytes)}${of}${layers}`;
+  return `Pulling ${pull.image} to ${pull.machineId}: ${formatSize(pull.doneBytes)}${of}${layers}`;
 }
 
 /** Named, or the only one there is. */
@@ -140,7 +140,7 @@ async function pullCommand(context: Context, image: string, options: MachineOpti
     void context.output.text(`${text}\n`);
   });
   if (pull.state !== 'DONE')
-    throw new RefusalError(refusal('FAILED_PRECONDITION', pull.message ?? `${image} was not fetched.`));
+    throw new RefusalError(refusal('FAILED_PRECONDITION', pull.message ?? `${image} was not pulled.`));
   if (context.output.json) await context.output.value(pull);
   else await context.output.text(`${image} is on ${machineId}.\n`);
   return exitCodes.ok;
@@ -167,7 +167,7 @@ function pullEnd(
           if (over) return;
           const pull = pulls.find((one) => one.image === image && one.machineId === machineId);
           if (pull === undefined) {
-            const gone = refusal('NOT_FOUND', `${image} is not fetched any more.`);
+            const gone = refusal('NOT_FOUND', `${image} is not pulled any more.`);
             finish(() => reject(new RefusalError(gone)));
           } else if (pull.state === 'PULLING') step(pullText(pull));
           else finish(() => resolve(pull));

@@ -44,7 +44,9 @@ function PullLine({ pull }: { readonly pull: ImagePull }) {
   const left = useTimeText((now) =>
     state !== 'PULLING' || share === null || share < estimateFromShare
       ? ''
-      : words.left(((now - pull.startedAtMs) / share) * (1 - share)),
+      : share === 1
+        ? words.unpacking
+        : words.left(((now - pull.startedAtMs) / share) * (1 - share)),
   );
   const act = (method: 'image.cancel' | 'image.pull') => {
     setRefused(null);

@@ -78,7 +78,7 @@ export async function buildContainer(
     if (error.reason.kind === 'NAME_TAKEN') return { id: await existing(context, launch, part) };
     if (error.reason.kind !== 'NO_SUCH_IMAGE') throw error;
     if (pull === 'NEVER') {
-      const message = `The image ${image ?? ''} is not on ${launch.workerId}, and it was asked never to be fetched. Fetch it there (irisctl image pull), or ask for --pull missing.`;
+      const message = `The image ${image ?? ''} is not on ${launch.workerId}, and it was asked never to be pulled. Pull it there (irisctl image pull), or ask for --pull missing.`;
       return { cause: { code: 'IMAGE_UNAVAILABLE', message } };
     }
     return (await fetch()) === 'stopped' ? null : { id: (await create()).id };

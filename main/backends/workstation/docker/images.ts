@@ -138,7 +138,7 @@ export class Images implements ImageControl {
           const last = await room.look();
           unwatch();
           const cause: Cause = cancelled
-            ? { code: 'IMAGE_UNAVAILABLE', message: `Fetching ${image} was cancelled.` }
+            ? { code: 'IMAGE_UNAVAILABLE', message: `The pull of ${image} was cancelled.` }
             : failure(image, error, seen.full ?? last);
           this.ended(pull, cancelled ? 'CANCELLED' : 'FAILED', cause.message);
           throw new PullFailed(cause, cause.code === 'DOCKER_STORAGE_FULL');
@@ -271,14 +271,14 @@ function failure(image: string, error: unknown, room: DataRoom | null): Cause {
   }
   switch (kindOf(error)) {
     case 'LOGIN_NEEDED': {
-      const message = `The image ${image} cannot be fetched without a login to ${registry}, or there is none of that name: ${said}`;
+      const message = `The image ${image} cannot be pulled without a login to ${registry}, or there is none of that name: ${said}`;
       return { code: 'REGISTRY_LOGIN_NEEDED', message };
     }
     case 'NO_SUCH_TAG':
     case 'NO_SUCH_IMAGE':
       return { code: 'IMAGE_NOT_FOUND', message: `There is no image ${image} in its registry: ${said}` };
     case 'REGISTRY_UNREACHABLE': {
-      const message = `The registry ${registry} does not answer, so ${image} was not fetched: ${said}`;
+      const message = `The registry ${registry} does not answer, so ${image} was not pulled: ${said}`;
       return { code: 'REGISTRY_UNREACHABLE', message };
     }
     case 'NO_SPACE': {
@@ -288,7 +288,7 @@ function failure(image: string, error: unknown, room: DataRoom | null): Cause {
     }
     default: {
       if (room === null || !isFull(room))
-        return { code: 'IMAGE_UNAVAILABLE', message: `The image ${image} could not be fetched: ${said}` };
+        return { code: 'IMAGE_UNAVAILABLE', message: `The image ${image} could not be pulled: ${said}` };
       const message = `There was no room for the image ${image}: ${said} ${roomSentence(room)} ${roomAdvice}`;
       return { code: 'DOCKER_STORAGE_FULL', message };
     }

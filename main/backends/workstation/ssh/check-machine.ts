@@ -79,13 +79,30 @@ export async function checkMachine(options: CheckOptions): Promise<MachineLook> 
   const failed = steps.find((step) => checks.get(step)?.outcome === 'FAILED');
   for (const step of steps)
     if (!checks.has(step))
-      note(step, 'SKIPPED', `Not looked at: ${failed ?? 'an earlier step'} comes first.`);
+      note(
+        step,
+        'SKIPPED',
+        `Not looked at: ${failed === undefined ? 'an earlier step' : firstWords[failed]} comes first.`,
+      );
   return {
     checks: steps.flatMap((step) => checks.get(step) ?? []),
     usable: failed === undefined,
     identity,
   };
 }
+
+/** What has to be put right before the others are looked at. */
+const firstWords: Readonly<Record<Step, string>> = {
+  reach: 'reaching it',
+  'host-key': 'its host key',
+  login: 'the login',
+  shell: 'a shell',
+  'attempts-folder': 'a folder for tasks',
+  docker: 'Docker',
+  gpus: 'its GPUs',
+  disk: 'room on its disk',
+  clock: 'its clock',
+};
 
 type Note = (
   step: Step,
