@@ -54,14 +54,36 @@ it('draws while the list moves so slowly that it can be read', () => {
   expect(drawn).toEqual([1]);
 });
 
-it('lets no change wait for ever, however long the lines fly', () => {
+it('draws in flight only what has waited for a second: what changed and left meanwhile was drawn with its successor', () => {
   const draws = late();
   draws.add(1);
-  for (let turn = 0; turn < 30; turn += 1) {
+  for (let turn = 0; turn < 70; turn += 1) {
     draws.moved(4);
+    if (turn % 10 === 0) {
+      draws.add(2);
+      draws.drop(2);
+      draws.add(2);
+    }
+    if (turn === 50) expect(drawn).toEqual([]);
     frames(1);
   }
   expect(drawn).toEqual([1]);
+  frames(8);
+  expect(drawn).toEqual([1, 2]);
+});
+
+it('counts lines that come one by one, but fast, as flight', () => {
+  const draws = late();
+  for (let turn = 0; turn < 20; turn += 1) {
+    draws.moved(1);
+    frames(1);
+  }
+  draws.add(1);
+  for (let turn = 0; turn < 20; turn += 1) {
+    draws.moved(1);
+    frames(1);
+  }
+  expect(drawn).toEqual([]);
 });
 
 it('draws nothing that was dropped, and nothing after the end', () => {

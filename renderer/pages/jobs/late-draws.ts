@@ -14,24 +14,26 @@ export interface LateDraws<Item> {
 
 /** Drawn in one frame: at least so many, and so many that all are drawn within so many frames. */
 const patches = { leastAFrame: 4, frames: 4 };
-/** Lines at once that cannot be read, how long after such a move they still fly, and how long a change waits at most. */
-const flight = { lines: 2, restMs: 100, longestMs: 400 };
+/**
+ * So many lines within such a time cannot be read, and all that are drawn leave within a second: the list flies until it was slower for
+ * as long. A change waits for `longestMs` at most, where the list is moved to and fro and what changed never leaves.
+ */
+const flight = { lines: 4, withinMs: 100, longestMs: 1000 };
 
 export function createLateDraws<Item>(draw: (item: Item) => void): LateDraws<Item> {
-  const changed = new Set<Item>();
+  /** With the time since when each waits, the oldest first. */
+  const changed = new Map<Item, number>();
   let aFrame = 0;
   let frame: number | null = null;
-  let waitingSinceMs = 0;
   let flyingUntilMs = Number.NEGATIVE_INFINITY;
+  let moves = { sinceMs: Number.NEGATIVE_INFINITY, lines: 0 };
 
   function drawSome(): void {
     const nowMs = performance.now();
-    if (nowMs < flyingUntilMs && nowMs - waitingSinceMs < flight.longestMs) {
-      frame = requestAnimationFrame(drawSome);
-      return;
-    }
+    const flying = nowMs < flyingUntilMs;
     let left = aFrame;
-    for (const item of changed) {
+    for (const [item, sinceMs] of changed) {
+      if (flying && nowMs - sinceMs < flight.longestMs) break;
       changed.delete(item);
       draw(item);
       left -= 1;
@@ -43,15 +45,16 @@ export function createLateDraws<Item>(draw: (item: Item) => void): LateDraws<Ite
 
   return {
     add(item) {
-      changed.add(item);
+      if (!changed.has(item)) changed.set(item, performance.now());
       aFrame = Math.max(patches.leastAFrame, aFrame, Math.ceil(changed.size / patches.frames));
-      if (frame !== null) return;
-      waitingSinceMs = performance.now();
-      frame = requestAnimationFrame(drawSome);
+      frame ??= requestAnimationFrame(drawSome);
     },
     drop: (item) => void changed.delete(item),
     moved(lines) {
-      if (lines >= flight.lines) flyingUntilMs = performance.now() + flight.restMs;
+      const nowMs = performance.now();
+      if (nowMs - moves.sinceMs > flight.withinMs) moves = { sinceMs: nowMs, lines: 0 };
+      moves.lines += lines;
+      if (moves.lines >= flight.lines) flyingUntilMs = nowMs + flight.withinMs;
     },
     stop() {
       if (frame !== null) cancelAnimationFrame(frame);

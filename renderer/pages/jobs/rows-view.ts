@@ -7,6 +7,7 @@ import { onTick, tickMs } from '../../components/clock.js';
 import type { JobActions } from '../../state/job-actions.js';
 import type { JobEntities } from '../../state/entities.js';
 import { createLateDraws } from './late-draws.js';
+import { lineWindow, reserveLines, type LineWindow } from './line-window.js';
 import type { ListRow, ListStructure } from './list-structure.js';
 import { actionAttribute, type RowAction } from './row-dom.js';
 import { createRowElement, rowElementId, rowHeight, type RowElement } from './row-element.js';
@@ -22,8 +23,11 @@ export interface RowHandlers {
   readonly menu: (id: string, x: number, y: number) => void;
 }
 
-/** Lines drawn beyond each end of what is seen. */
-const overscan = 8;
+/**
+ * Lines beyond those in view that are drawn in one frame. Two turns of the wheel within one frame would else make it long, the next one
+ * as late for it, and so on.
+ */
+const reserveAFrame = 5;
 /** Where there is no layout, as long as a window of the usual size. */
 const usualHeight = 600;
 /** While the rows run past a resting pointer, none of them is under it. */
@@ -83,7 +87,9 @@ export function createRowsView(parts: RowsViewParts): RowsView {
   const slots: Slot[] = [];
   let elements: RowsElements | null = null;
   let shown: RowsShown | null = null;
-  let range = { first: 0, last: -1 };
+  let range: LineWindow | null = null;
+  let forward = true;
+  let top = 0;
   let others: readonly number[] = [];
   let hovered: Slot | null = null;
   let pointed: Element | null = null;
@@ -91,6 +97,9 @@ export function createRowsView(parts: RowsViewParts): RowsView {
   let hoverTimer: ReturnType<typeof setTimeout> | null = null;
   /** Rows that changed by themselves. */
   const late = createLateDraws(drawSlot);
+  /** Lines of the reserve are still to be drawn, with the next frame in which no others were. */
+  let reserveFrame: number | null = null;
+  let placedInFrame = false;
 
   const viewHeight = (): number => elements?.scroller.clientHeight || usualHeight;
   let height = usualHeight;
@@ -168,41 +177,77 @@ export function createRowsView(parts: RowsViewParts): RowsView {
   const length = (structure: ListStructure): number =>
     structure.total === null ? linesWhileLoading : structure.length;
 
-  /** Puts the lines in view into the pool. `all`: what they are may have changed, not only which they are. */
-  function place(all: boolean, top: number): void {
+  /**
+   * Puts the lines in view into the pool, and of the reserve some a frame. `all`: what the lines are may have changed, not only which are
+   * in view.
+   */
+  function place(all: boolean, at: number): void {
     if (elements === null || shown === null) return;
     const { structure } = shown;
-    const count = length(structure);
-    // As many lines wherever it stands, so that each element leaves one line for another and never the page.
-    const size = Math.ceil(height / rowHeight) + 1 + 2 * overscan;
-    const first = Math.max(0, Math.min(count - size, Math.floor(top / rowHeight) - overscan));
-    const last = Math.min(count, first + size) - 1;
-    if (!all && first === range.first && last === range.last) return;
+    if (at !== top) forward = at > top;
+    top = at;
+    const next = lineWindow({ count: length(structure), top, height, rowHeight, forward });
+    const { first, last, size } = next;
     const before = range;
-    if (!all) late.moved(Math.abs(first - before.first));
-    range = { first, last };
-    while (slots.length < size) newSlot();
-    for (const slot of slots.splice(size)) clearSlot(slot);
+    if (!all && reserveFrame === null && first === before?.first && last === before.last) return;
+    if (!all && before !== null) late.moved(Math.abs(next.firstInView - before.firstInView));
+    range = next;
+    fitSlots(size);
+    const still = all ? [] : others.filter((line) => line >= first && line <= last);
     const seen: number[] = [];
-    for (let line = first; line <= last; line += 1) {
-      // Where only the place is another one, a line that was in view is there.
-      if (!all && line >= before.first && line <= before.last) continue;
-      const row = structure.rowAt(line);
+    let left = reserveAFrame;
+    /** Whether the line is there now. */
+    const put = (line: number, inView: boolean): boolean => {
       const slot = slots[line % size];
-      if (slot === undefined) continue;
+      if (slot === undefined) return true;
+      const isThere = slot.line === line && slot.row !== null;
+      // Where only the place is another one, a line that was drawn is as it was.
+      if (!all && (isThere || still.includes(line))) return true;
+      const row = structure.rowAt(line);
       if (row.kind === 'more' || row.kind === 'failed') {
         seen.push(line);
         clearSlot(slot);
-      } else if (slot.line !== line || slot.row === null || !sameRow(slot.row, row))
-        fillSlot(slot, line, row);
-    }
+        return true;
+      }
+      if (isThere && slot.row !== null && sameRow(slot.row, row)) return true;
+      if (!isThere && !inView && left <= 0) return false;
+      left -= 1;
+      fillSlot(slot, line, row);
+      return true;
+    };
+    for (let line = next.firstInView; line <= next.lastInView; line += 1) put(line, true);
+    const behind = reserveLines(next, forward).filter((line) => !put(line, false)).length > 0;
     for (const slot of slots) {
-      if (slot.row !== null && (slot.line < first || slot.line > last)) clearSlot(slot);
+      // Those that wait for a line of the reserve keep the one they had, out of view as it is.
+      const isOut = slot.row !== null && (slot.line < first || slot.line > last);
+      if (isOut && (all || !behind)) clearSlot(slot);
     }
     markActive();
-    const still = all ? [] : others.filter((line) => line >= first && line <= last);
     if (seen.length > 0 || still.length !== others.length) onOthers((others = [...still, ...seen]));
     onRange(first, Math.max(first, last));
+    placedInFrame = true;
+    if (behind) reserveFrame ??= requestAnimationFrame(placeReserve);
+    else leaveReserve();
+  }
+
+  function placeReserve(): void {
+    reserveFrame = requestAnimationFrame(placeReserve);
+    if (!placedInFrame) place(false, top);
+    placedInFrame = false;
+  }
+
+  function leaveReserve(): void {
+    if (reserveFrame !== null) cancelAnimationFrame(reserveFrame);
+    reserveFrame = null;
+    placedInFrame = false;
+  }
+
+  /** An element shows the lines that leave the same rest by the size of the pool: with another size each has another place. */
+  function fitSlots(size: number): void {
+    if (slots.length === size) return;
+    for (const slot of slots) clearSlot(slot);
+    slots.length = Math.min(slots.length, size);
+    while (slots.length < size) newSlot();
   }
 
   function hover(): void {
@@ -287,9 +332,9 @@ export function createRowsView(parts: RowsViewParts): RowsView {
       const onScroll = () => {
         scrolledAtMs = performance.now();
         // Nothing was changed yet since the last frame: reading it costs nothing here.
-        const top = scroller.scrollTop;
-        given.onScroll(top);
-        place(false, top);
+        const at = scroller.scrollTop;
+        given.onScroll(at);
+        place(false, at);
       };
       const onOver = (event: MouseEvent) => {
         point(event.target instanceof Element ? event.target : null);
@@ -319,13 +364,14 @@ export function createRowsView(parts: RowsViewParts): RowsView {
         if (hoverTimer !== null) clearTimeout(hoverTimer);
         hoverTimer = null;
         late.stop();
+        leaveReserve();
         scroller.removeEventListener('scroll', onScroll);
         rows.removeEventListener('click', onClick);
         rows.removeEventListener('contextmenu', onMenu);
         rows.removeEventListener('mouseover', onOver);
         rows.removeEventListener('mouseleave', onLeave);
         for (const slot of slots) clearSlot(slot);
-        range = { first: 0, last: -1 };
+        range = null;
         others = [];
         elements = null;
       };
@@ -333,7 +379,13 @@ export function createRowsView(parts: RowsViewParts): RowsView {
     show(next) {
       const before = shown;
       shown = next;
-      if (before?.structure === next.structure && before.showEnd === next.showEnd && range.last >= 0) return;
+      if (
+        before?.structure === next.structure &&
+        before.showEnd === next.showEnd &&
+        range !== null &&
+        range.last >= 0
+      )
+        return;
       place(true, elements?.scroller.scrollTop ?? 0);
       // Other columns of the same rows.
       if (before?.structure.flat !== next.structure.flat || before.showEnd !== next.showEnd) drawAll();
