@@ -26,6 +26,20 @@ printf '%-95s\n%s\n%s\n' '' "$boot" "$self" >"$folder/claim" || exit 1
 exec 3>>"$folder/out" 4>>"$folder/err" </dev/null
 umask "$mask"
 
+# WORD CODE: writes the end and leaves.
+leave() {
+  [ "$begin" = - ] || read -r end rest </proc/uptime
+  printf '%-95s\n' "$1 $2 $$ $begin $end ." 1<>"$folder/claim"
+  exit "$2"
+}
+
+# Nearly every attempt gets no further than this; sh has then not read what follows. In a subshell, so that the shell's own words
+# about a signal do not get into the command's stream.
+if [ "$limit$groups$stopped" = -0 ]; then
+  (exec "$@" >&3 2>&4 3>&- 4>&-)
+  leave exit $?
+fi
+
 # Signals everything of this attempt but this shell and the watchdog: what left the session but kept its environment, first,
 # since the end of the command ends the watchdog; then the session.
 signal_all() {
@@ -74,10 +88,6 @@ fi
 
 if [ -n "$stopped" ]; then
   code=143
-elif [ "$groups" = 0 ]; then
-  # In a subshell, so that the shell's own words about a signal do not get into the command's stream.
-  (exec "$@" >&3 2>&4 3>&- 4>&-)
-  code=$?
 else
   (
     while [ "$groups" -gt 0 ]; do
@@ -95,6 +105,4 @@ if [ -n "$watchdog" ]; then
 fi
 word=exit
 [ "$limit" != - ] && [ -e "$folder/timeout" ] && word=timeout
-[ "$begin" = - ] || read -r end rest </proc/uptime
-printf '%-95s\n' "$word $code $$ $begin $end ." 1<>"$folder/claim"
-exit "$code"
+leave "$word" "$code"
