@@ -33,6 +33,8 @@ const wanted = {
     ...[['docker.io'], ['busybox-static'], ['docker-registry'], ['openssl']],
     // For one that runs without root's rights.
     ...[['rootlesskit'], ['uidmap']],
+    // gVisor.
+    ['runsc'],
   ],
   /** What the figures are measured beside. */
   bench: [['task-spooler'], ['parallel']],

@@ -3,6 +3,7 @@
 export type DaemonErrorKind =
   | 'TOOLKIT_MISSING'
   | 'RUNTIME_MISSING'
+  | 'RUNTIME_WITHOUT_NETWORK'
   | 'BAD_DEVICE_REQUEST'
   | 'LOGIN_NEEDED'
   | 'NO_SUCH_TAG'
@@ -47,6 +48,11 @@ const rules: readonly (readonly [RegExp, DaemonErrorKind, string | null])[] = [
     /unknown(?: or invalid)? runtime (?:specified|name)/i,
     'RUNTIME_MISSING',
     'Add the runtime to /etc/docker/daemon.json on this machine and restart Docker.',
+  ],
+  [
+    /cannot run with network enabled in root network namespace/i,
+    'RUNTIME_WITHOUT_NETWORK',
+    'Tasks use the network of the machine: give runsc "runtimeArgs": ["--network=host"] in /etc/docker/daemon.json there and restart Docker.',
   ],
   [
     /cannot set both Count and DeviceIDs/i,

@@ -247,6 +247,10 @@ describe('what the daemon says', () => {
     ],
     ['write /var/lib/docker/tmp/x: no space left on device', 'NO_SPACE'],
     ['Unknown runtime specified runsc', 'RUNTIME_MISSING'],
+    [
+      'OCI runtime start failed: starting container: setting up network: creating interfaces from net namespace "/proc/4522/ns/net": cannot run with network enabled in root network namespace: unknown',
+      'RUNTIME_WITHOUT_NETWORK',
+    ],
     ['dial tcp: lookup registry.example on 10.0.0.1:53: no such host', 'REGISTRY_UNREACHABLE'],
   ])('%s', (said, kind) => {
     expect(readDaemonError(said).kind).toBe(kind);
