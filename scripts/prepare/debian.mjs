@@ -90,19 +90,25 @@ function isProgram(name) {
   return ['g++', 'make', 'python3'].includes(name) && hasProgram(name);
 }
 
-/** @param {readonly string[][]} groups */
+/**
+ * The name each has in this system's lists. What is in none of them is left out and said, so that the others are installed; what
+ * needs it says so again by itself. @param {readonly string[][]} groups
+ */
 function choose(groups) {
-  return groups.map((names) => {
-    const first = names[0] ?? '';
-    if (names.length === 1) return first;
-    const known = names.find((name) => {
-      const shown = spawnSync('apt-cache', ['policy', name], {
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-      });
-      return /Candidate: \d/.test(shown.stdout);
-    });
-    return known ?? first;
+  const shown = spawnSync('apt-cache', ['policy', ...groups.flat()], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, LC_ALL: 'C' },
+  });
+  const known = new Set(
+    shown.stdout
+      .split(/^(?=\S)/m)
+      .flatMap((block) => (/Candidate: \d/.test(block) ? [block.split(':\n')[0]] : [])),
+  );
+  return groups.flatMap((names) => {
+    const found = names.find((name) => known.has(name));
+    if (found === undefined) say(`      This system has no package ${names.join(' or ')}.`);
+    return found ?? [];
   });
 }
 
@@ -122,6 +128,10 @@ export async function prepareDebian(purposes, note) {
   if (update.code !== 0)
     say(`      apt-get update failed (exit ${update.code}); going on with the lists there are.`);
   const names = choose(missing(purposes));
+  if (names.length === 0) {
+    writeStamp('debian', stampOf(purposes));
+    return;
+  }
   say(`      apt-get install ${names.join(' ')}`);
   const install = await run('apt-get', [...wait, 'install', '-y', '--no-install-recommends', ...names], {
     env,
