@@ -88,6 +88,17 @@ describe.skipIf(noEngine)(withEngine('an Engine behind TLS'), () => {
     await runs(await withCertificates('right'));
   });
 
+  test('shows a line while it grows, before its newline', async () => {
+    const probe = await withCertificates('right');
+    const launch = backends.launch({ command: ['sh', '-c', 'printf "\\r 1%%"; sleep 300'] });
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING');
+    await expect.poll(() => probe.text(launch.uid), { timeout: 10_000 }).toBe('\r 1%');
+    probe.stop(launch.uid, { container: true });
+    await probe.over(launch.uid);
+    expect(await probe.text(launch.uid)).toBe('\r 1%');
+  });
+
   test('runs what a docker context with its certificates leads to', async () => {
     const hash = createHash('sha256').update('lab').digest('hex');
     const tls = inFolder('config', 'contexts', 'tls', hash, 'docker');

@@ -67,6 +67,17 @@ describeEngine('an Engine that DOCKER_HOST names by ssh', () => {
     await expect.poll(() => backends.containers(), { timeout: longMs }).toEqual([]);
   }, 120_000);
 
+  test('shows a line while it grows, before its newline', async () => {
+    const probe = await opened();
+    const launch = backends.launch({ command: ['sh', '-c', 'printf "\\r 1%%"; sleep 300'] });
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING', longMs);
+    await expect.poll(() => probe.text(launch.uid), { timeout: longMs }).toBe('\r 1%');
+    probe.stop(launch.uid, { container: true, graceMs: 500 });
+    await probe.over(launch.uid, longMs);
+    expect(await probe.text(launch.uid)).toBe('\r 1%');
+  }, 120_000);
+
   test('is not spoken to while its host key is unknown, and says so', async () => {
     lab.writeClient(false);
     const probe = await opened();

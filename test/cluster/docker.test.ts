@@ -90,6 +90,28 @@ describeEngine('containers on a workstation by SSH', () => {
     expect(probe.backend.images?.('ws-two')).not.toBeNull();
   });
 
+  test('show a line while it grows, before its newline, and again after a restart of ours', async () => {
+    const probe = await opened();
+    const launch = inContainer(
+      'printf "\\r 1%%"; until test -e two; do usleep 50000; done; seq 101 130; printf "\\r 2%%"; sleep 300',
+    );
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING', 30_000);
+    await expect.poll(() => probe.text(launch.uid), { timeout: 30_000 }).toBe('\r 1%');
+    await probe.backend.close();
+    const next = await machines.open(host, { wait: false });
+    next.want({ kind: 'keep', uid: launch.uid, launch });
+    await next.state(launch.uid, 'RUNNING', 30_000);
+    // What was seen of it stays.
+    expect(await next.text(launch.uid)).toBe('\r 1%');
+    host.sh(`touch ${host.home}/jobs/two`);
+    const lines = Array.from({ length: 30 }, (_, index) => `${101 + index}\n`).join('');
+    await expect.poll(() => next.text(launch.uid), { timeout: 30_000 }).toBe(`\r 1%${lines}\r 2%`);
+    next.stop(launch.uid, { container: true, graceMs: 500 });
+    await next.over(launch.uid, 30_000);
+    expect(await next.text(launch.uid)).toBe(`\r 1%${lines}\r 2%`);
+  }, 90_000);
+
   test('tell what they used', async () => {
     const probe = await opened();
     const launch = inContainer(

@@ -53,6 +53,42 @@ describe('the last line while it is not whole', () => {
     expect(text(tail.tail())).toBe('b');
   });
 
+  test('of one attached to while it ran is known again behind lines that are heard once', () => {
+    const tail = new LiveTail(false);
+    // The end of a line, whole ones, and the begin of one.
+    tail.hear(bytes('0.41\nepoch 7 loss 0.40\nepoch 8 loss 0.39\nepoch 9 loss 0.38\n 12%'));
+    tail.log(bytes('epoch 6 loss 0.41\n'));
+    tail.log(bytes('epoch 7 loss 0.40\n'));
+    expect(text(tail.tail())).toBe('');
+    for (const line of ['epoch 8 loss 0.39\n', 'epoch 9 loss 0.38\n']) tail.log(bytes(line));
+    expect(text(tail.tail())).toBe('');
+    tail.hear(
+      bytes('\r100%\nepoch 10 loss 0.37\nepoch 11 loss 0.36\nepoch 12 loss 0.35\nepoch 13 loss 0.34\nb'),
+    );
+    tail.log(bytes(' 12%\r100%\n'));
+    expect(text(tail.tail())).toBe('');
+    for (const number of [10, 11, 12, 13]) tail.log(bytes(`epoch ${number} loss 0.${47 - number}\n`));
+    expect(text(tail.tail())).toBe('b');
+  });
+
+  test('of one attached to while it ran is known again also when it is logged before it is heard', () => {
+    const tail = new LiveTail(false);
+    const lines = Array.from({ length: 20 }, (_, index) => `${100 + index}\n`).join('');
+    tail.log(bytes(lines));
+    tail.hear(bytes(lines.slice(2, 50)));
+    expect(text(tail.tail())).toBe('');
+    tail.hear(bytes(`${lines.slice(50)}\r 2%`));
+    expect(text(tail.tail())).toBe('\r 2%');
+  });
+
+  test('of one attached to while it ran is not guessed between lines that are the same', () => {
+    const tail = new LiveTail(false);
+    const same = 'the same line as before\n';
+    tail.hear(bytes(`${same.repeat(8)}1%`));
+    for (let line = 0; line < 8; line += 1) tail.log(bytes(same));
+    expect(text(tail.tail())).toBe('');
+  });
+
   test('is kept in bounds', () => {
     const tail = new LiveTail(true);
     for (let turn = 0; turn < 1000; turn += 1) tail.hear(new Uint8Array(1000).fill(0x78));

@@ -34,6 +34,8 @@ export class LiveTail {
   private logged = 0;
   /** Of one that was attached to while it ran: what was heard since, until it is known where in the log that stands. */
   private unplaced: Uint8Array | null;
+  /** And the last bytes that were logged since. */
+  private recent: Uint8Array = new Uint8Array();
 
   /** `fromStart`: nothing was missed. */
   constructor(fromStart: boolean) {
@@ -43,6 +45,7 @@ export class LiveTail {
   hear(data: Uint8Array): void {
     if (this.unplaced !== null) {
       this.unplaced = joined(this.unplaced, data).slice(-mostBytes);
+      this.place(this.unplaced);
       return;
     }
     const last = data.lastIndexOf(newline);
@@ -60,7 +63,10 @@ export class LiveTail {
     const last = data.lastIndexOf(newline);
     for (const byte of data) if (byte === newline) this.loggedLines += 1;
     this.logged = last < 0 ? this.logged + data.length : data.length - last - 1;
-    if (this.unplaced !== null) this.place(this.unplaced, data);
+    if (this.unplaced !== null) {
+      this.recent = joined(this.recent, data).slice(-placedBy);
+      this.place(this.unplaced);
+    }
     this.drop();
   }
 
@@ -88,9 +94,9 @@ export class LiveTail {
     return none;
   }
 
-  /** A piece of a long line tells where what was heard stands: behind its last bytes, which are heard once. */
-  private place(heard: Uint8Array, logged: Uint8Array): void {
-    const end = logged.subarray(-placedBy);
+  /** The last bytes of the log tell where what was heard stands: behind them, where they are heard once. */
+  private place(heard: Uint8Array): void {
+    const end = this.recent;
     if (end.length < placedBy) return;
     const at = indexOf(heard, end, 0);
     if (at < 0 || indexOf(heard, end, at + 1) >= 0) return;

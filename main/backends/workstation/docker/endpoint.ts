@@ -16,7 +16,13 @@ export type Endpoint =
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number; readonly tls: TlsFiles | null }
   | { readonly kind: 'ssh'; readonly args: readonly string[]; readonly said: string }
   /** A way to the Engine that somebody else keeps open. */
-  | { readonly kind: 'connector'; readonly connect: () => Duplex; readonly said: string };
+  | {
+      readonly kind: 'connector';
+      readonly connect: () => Duplex;
+      /** One that is always read at its far end, as `listen-relay.pl` does; without it nothing is listened to. */
+      readonly listen?: () => Duplex;
+      readonly said: string;
+    };
 
 export type FoundEndpoint =
   | { readonly ok: true; readonly endpoint: Endpoint; readonly from: string }

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { inspect } from 'node:util';
 import type Docker from 'dockerode';
 import type { Endpoint } from './endpoint.js';
+import { listenCommand, startRelay } from './listen-relay.js';
 import { programStream } from './program-stream.js';
 
 /**
@@ -19,6 +20,8 @@ const kept: AgentOptions = { keepAlive: true, maxFreeSockets: 8 };
 
 export interface EngineClient {
   readonly docker: Docker;
+  /** For what is attached to a container; null: it might make one wait. */
+  readonly listener: Docker | null;
   /** Connections that wait for a request are ended; those with one go on to its end. */
   readonly close: () => void;
 }
@@ -27,9 +30,19 @@ export interface EngineClient {
 export async function connectTo(endpoint: Endpoint): Promise<EngineClient> {
   const { default: Client } = await import('dockerode');
   const agent = Object.assign(agentOf(endpoint), asText);
-  const options: Docker.DockerOptions & { readonly agent: PlainAgent } = { ...addressFor(endpoint), agent };
+  const clientOf = (carrier: PlainAgent): Docker => {
+    const options: Docker.DockerOptions & { readonly agent: PlainAgent } = {
+      ...addressFor(endpoint),
+      agent: carrier,
+    };
+    return new Client(options);
+  };
+  const docker = clientOf(agent);
+  const listen = listenerOf(endpoint);
   return {
-    docker: new Client(options),
+    docker,
+    listener:
+      listen === 'as usual' ? docker : listen && clientOf(Object.assign(connectingBy(listen), asText)),
     close: () => {
       for (const sockets of Object.values(agent.freeSockets))
         for (const socket of sockets ?? []) socket.destroy();
@@ -44,7 +57,7 @@ function agentOf(endpoint: Endpoint): PlainAgent {
     case 'tcp':
       return endpoint.tls === null ? new PlainAgent(kept) : new TlsAgent({ ...kept, ...endpoint.tls });
     case 'ssh':
-      return connectingBy(() => dialOverSsh(endpoint.args));
+      return connectingBy(() => dialOverSsh(endpoint.args, false));
     case 'connector':
       return connectingBy(endpoint.connect);
   }
@@ -72,10 +85,27 @@ function addressFor(endpoint: Endpoint): Docker.DockerOptions {
   }
 }
 
+/** What carries a listener; null: nothing that is always read. */
+function listenerOf(endpoint: Endpoint): 'as usual' | (() => Duplex) | null {
+  switch (endpoint.kind) {
+    case 'socket':
+    case 'tcp':
+      return 'as usual';
+    case 'ssh':
+      return () => dialOverSsh(endpoint.args, true);
+    case 'connector':
+      return endpoint.listen ?? null;
+  }
+}
+
 /** The system's ssh, with the user's own aliases, keys and known hosts; it never asks, as nobody could answer here. */
-function dialOverSsh(args: readonly string[]): Duplex {
+function dialOverSsh(args: readonly string[], listening: boolean): Duplex {
   const options = ['-o', 'BatchMode=yes', '-o', 'ConnectTimeout=10', '-T'];
-  const child = spawn('ssh', [...options, ...args, 'docker', 'system', 'dial-stdio'], { stdio: 'pipe' });
+  const command = 'docker system dial-stdio';
+  const child = spawn('ssh', [...options, ...args, listening ? listenCommand(command) : command], {
+    stdio: 'pipe',
+  });
+  if (listening) startRelay(child);
   return programStream(
     child,
     (code, said) => new Error(`ssh ended with exit code ${code ?? 'unknown'}: ${said}`),

@@ -51,6 +51,8 @@ export interface EngineFacts {
   readonly runtimes: readonly string[];
   readonly rootless: boolean;
   readonly socketPath: string | null;
+  /** `here` cannot be cut off; `relay`: what listens there is always read. */
+  readonly reach: 'here' | 'network' | 'relay';
   /** Its machine's name, and where it keeps its data there. */
   readonly machine: string;
   readonly folders: readonly string[];
@@ -139,19 +141,19 @@ export class Engine {
 
   /** Asks the Engine; rejects with EngineUnreachable or EngineRefusal. */
   async ask<T>(
-    question: (docker: Docker) => Promise<T>,
+    question: (docker: Docker, listener: Docker | null) => Promise<T>,
     ms = this.options.callMs ?? usualCallMs,
   ): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     try {
-      const docker = await this.client();
+      const { docker, listener } = await this.client();
       const late = new Promise<never>((_, reject) => {
         timer = setTimeout(
           () => reject(new EngineUnreachable(`Docker did not answer within ${ms / 1000} s`)),
           ms,
         );
       });
-      return await Promise.race([question(docker), late]);
+      return await Promise.race([question(docker, listener), late]);
     } catch (error) {
       const read = engineError(error);
       if (read instanceof EngineUnreachable && !this.closed) void this.probe();
@@ -170,13 +172,13 @@ export class Engine {
     for (const waiter of this.waiters.splice(0)) waiter();
   }
 
-  private async client(): Promise<Docker> {
+  private async client(): Promise<EngineClient> {
     if (this.connected === null) {
       const found = this.options.find();
       if (!found.ok) throw new EngineUnreachable(found.message);
       this.connected = await connectTo(found.endpoint);
     }
-    return this.connected.docker;
+    return this.connected;
   }
 
   private async look(): Promise<DockerState> {
@@ -194,6 +196,7 @@ export class Engine {
         runtimes,
         rootless: (info.SecurityOptions ?? []).some((option) => option.includes('name=rootless')),
         socketPath: found.endpoint.kind === 'socket' ? found.endpoint.path : null,
+        reach: reachOf(found.endpoint),
         machine: info.Name,
         folders: dataFolders({ root: info.DockerRootDir ?? null, driverStatus: info.DriverStatus ?? [] }),
         limits: engineLimits(told),
@@ -240,6 +243,18 @@ export class Engine {
     this.schedule();
     if (changed) this.options.onState(state);
     if (state.state === 'READY') for (const waiter of this.waiters.splice(0)) waiter();
+  }
+}
+
+function reachOf(endpoint: Endpoint): EngineFacts['reach'] {
+  switch (endpoint.kind) {
+    case 'socket':
+      return 'here';
+    case 'tcp':
+      return /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(endpoint.host) ? 'here' : 'network';
+    case 'ssh':
+    case 'connector':
+      return 'relay';
   }
 }
 

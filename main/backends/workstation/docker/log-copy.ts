@@ -1,10 +1,9 @@
 /**
  * Copies a container's log into the attempt's own files, each byte once. How far the copy has come is noted beside the files after
- * what was copied: whoever goes on cuts the files to what is noted, and asks the Engine from there.
+ * what was copied: whoever goes on asks the Engine from there, and checks what stands behind it against what comes.
  */
-import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { z } from 'zod';
 import { LogFrameReader, type LogFrame, type LogStream } from '../../../../core/formats/docker/log-frames.js';
 import {
   joinsTaken,
@@ -17,21 +16,7 @@ import {
 import { writeWhole } from './attempt-note.js';
 import { EngineUnreachable, type Engine } from './engine.js';
 import { LiveOutput } from './live-output.js';
-
-const pointSchema = z.strictObject({
-  stamp: z.string().nullable(),
-  atStamp: z.number(),
-  total: z.number(),
-  wentBack: z.boolean(),
-});
-const placeSchema = z.strictObject({
-  container: z.string(),
-  point: z.strictObject({ out: pointSchema, err: pointSchema }),
-  /** Sizes of the files at this place, and where this container's part of them begins. */
-  sizes: z.strictObject({ out: z.number(), err: z.number() }),
-  begins: z.strictObject({ out: z.number(), err: z.number() }),
-});
-type Place = z.infer<typeof placeSchema>;
+import { fits, placeFile, readPlace, type Place } from './log-place.js';
 
 export interface LogCopyOptions {
   readonly folder: string;
@@ -51,6 +36,8 @@ const quietMs = 1000;
 const showAfterMs = 100;
 /** Of an ended container so many are looked at again, in case its stream ended before they came. */
 const lastMessages = 200;
+/** Behind what was noted, at most so much is kept over a restart of ours. */
+const mostKept = 1024 ** 2;
 const noBytes = new Uint8Array();
 type Take = (piece: Buffer) => void;
 /** The Engine is waited for so long at a time. */
@@ -85,11 +72,7 @@ export class LogCopy {
 
   /** Hears it from now on, so that lines are seen before they are whole. */
   async hear(fromStart: boolean): Promise<void> {
-    const { engine, container, tty } = this.options;
-    const onHeard = (): void => {
-      if (!this.closed) this.showTimer ??= setTimeout(() => this.show(), showAfterMs);
-    };
-    this.live = new LiveOutput({ engine, container, tty, fromStart, onHeard });
+    this.live = new LiveOutput({ ...this.options, fromStart, onHeard: () => this.showSoon() });
     await this.live.open();
   }
 
@@ -269,6 +252,7 @@ export class LogCopy {
   /** The Engine sends each message by itself; those of one turn are written at once. */
   private queue(stream: LogStream, data: Uint8Array): void {
     this.live?.logged(stream, data);
+    if (this.live !== null) this.showSoon(); // what was heard may have found its place only now
     this.fresh[stream].push(data);
     this.writeSoon ??= setImmediate(() => this.writeQueued());
   }
@@ -306,6 +290,10 @@ export class LogCopy {
     this.shown[stream] = fits ? shown.subarray(same) : noBytes;
     if (!fits) ftruncateSync(this.files[stream], size);
     writeAll(this.files[stream], fits ? data.subarray(same) : data);
+  }
+
+  private showSoon(): void {
+    if (!this.closed) this.showTimer ??= setTimeout(() => this.show(), showAfterMs);
   }
 
   private show(): void {
@@ -356,13 +344,26 @@ export class LogCopy {
       return place;
     }
     if (fits(noted.sizes, now)) {
-      this.cut(noted.sizes);
+      this.keepShown(noted.sizes, now);
       return noted;
     }
     // The files are shorter than noted, as after a power cut: the Engine still has all of it.
     const begins = fits(noted.begins, now) ? noted.begins : { out: 0, err: 0 };
     this.cut(begins);
     return { container, point: logStart, sizes: begins, begins };
+  }
+
+  /** Shown and not logged yet, or copied and not noted: the log brings it again, and it stays where that is the same. */
+  private keepShown(sizes: Place['sizes'], now: Place['sizes']): void {
+    if (now.out - sizes.out > mostKept || now.err - sizes.err > mostKept) {
+      this.cut(sizes);
+      return;
+    }
+    for (const stream of ['out', 'err'] as const) {
+      const bytes = new Uint8Array(now[stream] - sizes[stream]);
+      const read = readSync(this.files[stream], bytes, 0, bytes.length, sizes[stream]);
+      this.shown[stream] = bytes.subarray(0, read);
+    }
   }
 
   private cut(sizes: Place['sizes']): void {
@@ -377,19 +378,6 @@ function stamped(frame: LogFrame): StampedMessage {
   if (message === null) throw new Error('a message of the log has no time stamp');
   return message;
 }
-
-const placeFile = (folder: string): string => path.join(folder, 'log-place.json');
-
-function readPlace(folder: string): Place | null {
-  try {
-    return placeSchema.parse(JSON.parse(readFileSync(placeFile(folder), 'utf8')));
-  } catch {
-    return null; // none yet
-  }
-}
-
-const fits = (sizes: Place['sizes'], now: Place['sizes']): boolean =>
-  sizes.out <= now.out && sizes.err <= now.err;
 
 function sizeOf(file: number): number {
   return fstatSync(file).size;

@@ -78,9 +78,9 @@ export class FarConnection {
     this.link = null;
   }
 
-  dockerStream(): Duplex {
+  dockerStream(listening: boolean): Duplex {
     if (this.link === null) throw new Error('There is no connection, so Docker there cannot be asked.');
-    return openDockerStream(this.ssh(), this.link.socket);
+    return openDockerStream(this.ssh(), this.link.socket, listening);
   }
 
   async close(): Promise<void> {

@@ -40,8 +40,8 @@ export interface FarDockerOptions {
   readonly files: FarFiles;
   /** As the far hand sees it. */
   readonly seen: () => DockerState;
-  /** Null: there is no connection. */
-  readonly connect: () => Duplex;
+  /** `listening`: by what is always read there. */
+  readonly connect: (listening: boolean) => Duplex;
   readonly isConnected: () => boolean;
   /** How far the machine's clock is ahead. */
   readonly clockSkewMs: () => number;
@@ -278,8 +278,10 @@ export class FarDocker {
     if (!this.options.isConnected())
       return { ok: false, absent: false, message: `The machine ${name} is not connected.` };
     const { state, message } = this.options.seen();
-    if (state === 'READY')
-      return { ok: true, endpoint: { kind: 'connector', connect, said: name }, from: `ssh to ${name}` };
+    if (state === 'READY') {
+      const ways = { connect: () => connect(false), listen: () => connect(true) };
+      return { ok: true, endpoint: { kind: 'connector', ...ways, said: name }, from: `ssh to ${name}` };
+    }
     return {
       ok: false,
       absent: state === 'ABSENT',

@@ -37,7 +37,7 @@ export interface SshMachine extends Backend {
   retry(): Promise<SshFailure | null>;
   /** Somebody listens to questions: one that waits for an answer is tried at once. */
   listenedTo(): void;
-  /** A stream to the Docker Engine there over the same connection; throws when there is none. */
-  connect(): Duplex;
+  /** A stream to the Docker Engine there over the same connection; throws when there is none. `listening`: it is always read there. */
+  connect(listening: boolean): Duplex;
   forget(): void;
 }

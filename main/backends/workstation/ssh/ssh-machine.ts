@@ -117,7 +117,7 @@ class OneMachine implements SshMachine {
       home: options.home,
       files: this.files,
       seen: () => this.machine.docker,
-      connect: () => this.connect(),
+      connect: (listening) => this.connect(listening),
       isConnected: () => this.folder !== '',
       cards: () => this.machine.cards(),
       onState: () => this.tell(),
@@ -216,8 +216,8 @@ class OneMachine implements SshMachine {
     if (this.tries.waitsForListener) this.connection.now();
   }
 
-  connect(): Duplex {
-    return this.connection.dockerStream();
+  connect(listening: boolean): Duplex {
+    return this.connection.dockerStream(listening);
   }
 
   forget(): void {
