@@ -59,3 +59,19 @@ test('one whose folder is gone can be stopped', async () => {
   expect(await probe.over(launch.uid)).toMatchObject({ state: 'KILLED', cause: { code: 'STOPPED_BY_USER' } });
   expect(livingOf(backends.folder)).toEqual([]);
 });
+
+test('one whose folder is gone when the host comes back is ended and lost, for the cause it has', async () => {
+  const launch = waiting(0);
+  probe.run(launch);
+  await probe.state(launch.uid, 'RUNNING');
+  await probe.backend.close();
+  rmSync(path.join(backends.folder, launch.uid), { recursive: true });
+  expect(livingOf(backends.folder).length).toBeGreaterThan(0);
+  const next = await backends.open();
+  next.want({ kind: 'keep', uid: launch.uid, launch });
+  const end = await next.over(launch.uid);
+  expect(end).toMatchObject({ state: 'WORKER_FAILED', exitCode: null, cause: { code: 'FOLDER_LOST' } });
+  expect(end.cause?.message).toContain(path.join(backends.folder, launch.uid));
+  // Its task may run again only now that nothing of it lives.
+  expect(livingOf(backends.folder)).toEqual([]);
+});

@@ -24,6 +24,7 @@ import { giveWeight } from './processor-weight.js';
 import { Reporter } from './reporter.js';
 import { createSessionEnder, type SessionEnder } from './session-end.js';
 import { startItemOf } from './start-item.js';
+import { endUnclaimed } from './unclaimed.js';
 
 export interface ProcessRuntimeOptions extends AttemptHooks {
   readonly attemptsFolder: string;
@@ -250,7 +251,7 @@ export class ProcessRuntime {
     switch (found.kind) {
       case 'absent':
       case 'fenced':
-        this.reporter.last(entry, observationOf(entry, 'MISSING', { finishedAtMs: this.options.nowMs() }));
+        endUnclaimed(entry, this.ending, this.reporter, this.options);
         return;
       case 'unfilled':
         if (looksLeft > 0) {
