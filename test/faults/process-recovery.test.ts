@@ -241,9 +241,7 @@ describe('memory', () => {
       cause: null,
       warnings: [{ code: 'MEMORY_NEAR_LIMIT' }],
     });
-    expect(warned.warnings[0]?.message).toMatch(
-      /^The task uses 2[5-8]\d.* MiB of its memory limit of 286 MiB/,
-    );
+    expect(warned.warnings[0]?.message).toMatch(/^The task uses 2[5-8]\d.* MiB; its memory limit is 286 MiB/);
     expect(backends.warnings).toContain(warned.warnings[0]?.message);
     next.stop(launch.uid, { graceMs: 0 });
     expect(await next.over(launch.uid)).toMatchObject({ state: 'KILLED', warnings: warned.warnings });
