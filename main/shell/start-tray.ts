@@ -2,10 +2,14 @@
 import { dialog } from 'electron';
 import { randomUUID } from 'node:crypto';
 import { startClusterWatch, type ClusterState, type ClusterWatch } from './cluster-watch.js';
+import { createPaced } from './paced.js';
 import type { SettingsStore } from './settings.js';
 import type { ShellClient } from './shell-client.js';
 import { renderTray, type TrayAction, type TrayIcon, type TrayInput } from './tray-model.js';
 import { createTray, type TrayLike } from './tray.js';
+
+/** A new menu costs the main thread several milliseconds and closes the one being read; counts come ten times a second. */
+const drawGapMs = 1000;
 
 export interface TrayOptions {
   readonly makeTray: (icon: TrayIcon) => TrayLike;
@@ -63,11 +67,12 @@ export function startTray(options: TrayOptions): { readonly watch: ClusterWatch;
 
   draw();
   const leaveSettings = settings.onChange(draw);
+  const drawing = createPaced(draw, drawGapMs, options.setTimer);
   const watch = startClusterWatch(
     client,
     (state) => {
       known = state;
-      draw();
+      drawing.run();
     },
     options.setTimer,
   );
@@ -76,6 +81,7 @@ export function startTray(options: TrayOptions): { readonly watch: ClusterWatch;
     stop() {
       stopped = true;
       watch.close();
+      drawing.stop();
       leaveSettings();
       tray.destroy();
     },
