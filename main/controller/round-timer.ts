@@ -1,9 +1,12 @@
-/** When the next round runs: at once when idle, not more often than every few milliseconds under load, and at the next deadline. */
+/** When the next round runs: at once when idle, a millisecond after the last one under load, and at the next deadline. */
 import type { ChangeSet } from '../../core/model/entities.js';
 import { ElapsedTimes } from './elapsed-times.js';
 
-/** From the start of one round to the next under load; an idle controller starts one at once. */
-const minGapMs = 5;
+/**
+ * From the start of one round to the next under load; an idle controller starts one at once. Where rounds are longer than this they
+ * follow each other, each with what came meanwhile.
+ */
+const minGapMs = 1;
 /** What nobody waits for goes with the next round, at the latest after so long. */
 const companyMs = 20;
 
