@@ -2,6 +2,7 @@
  * How the desktop's main thread reaches a controller: its own, in a worker thread, or another host's through the socket. Frames
  * pass through unread.
  */
+import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import type { ClientFrame } from '../../core/contract/protocol.js';
@@ -52,8 +53,11 @@ export interface WorkerInput {
 
 /** Takes the folder when it is free, else attaches to its owner. */
 export async function connectOrStart(options: LinkOptions): Promise<HostLink> {
-  const existing = await attachToHost(options.home.socket).catch(() => null);
-  if (existing !== null) return existing;
+  // Where nothing can listen nothing is waited for: what comes after a wait under the desktop comes only when Electron is nearly ready.
+  if (mayListen(options.home.socket)) {
+    const existing = await attachToHost(options.home.socket).catch(() => null);
+    if (existing !== null) return existing;
+  }
   try {
     return await startLocalHost(options);
   } catch (error) {
@@ -61,6 +65,11 @@ export async function connectOrStart(options: LinkOptions): Promise<HostLink> {
     // Somebody took it between the two steps: it is about to listen, or is just ending.
     return await attachToHost(options.home.socket);
   }
+}
+
+/** A named pipe is no file that could be looked for. */
+function mayListen(socketPath: string): boolean {
+  return process.platform === 'win32' || existsSync(socketPath);
 }
 
 export async function startLocalHost(options: LinkOptions): Promise<HostLink> {
