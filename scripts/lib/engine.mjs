@@ -9,6 +9,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readdirSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -137,6 +138,7 @@ export async function startEngine(folder, more = [], programs = '/usr/local/bin'
     await clear();
     daemon?.kill('SIGTERM');
     await gone;
+    endLeft(join(folder, 'exec'));
     // It leaves the mount of the network it shared with its containers.
     const mounts = readFileSync('/proc/self/mountinfo', 'utf8')
       .split('\n')
@@ -184,4 +186,19 @@ export async function importImage(folder, docker) {
   await docker('import', '--change', 'ENV PATH=/bin', file, engineImage);
   rmSync(root, { recursive: true, force: true });
   rmSync(file);
+}
+
+/** A runtime may leave what it had begun of a start that failed, as gVisor does: each names the Engine's own folder. @param {string} folder */
+function endLeft(folder) {
+  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
+    try {
+      if (
+        Number(name) !== process.pid &&
+        readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(`${folder}/`)
+      )
+        process.kill(Number(name), 'SIGKILL');
+    } catch {
+      // Gone meanwhile.
+    }
+  }
 }
