@@ -17,6 +17,7 @@ import { createContractClient, type ContractClient } from '../../core/contract/c
 import type { BridgeConnection, DesktopBridge } from '../../core/contract/desktop-bridge.js';
 import { RefusalError, errorCodes, refusal, type Refusal, type Result } from '../../core/contract/errors.js';
 import type { HostStatus } from '../../core/contract/views.js';
+import { createIdleInbox, pageIdle } from './idle-inbox.js';
 import { createStore, type ReadableStore } from './store.js';
 
 export type ConnectionState =
@@ -115,9 +116,10 @@ export function createHost(options: HostOptions): Host {
     });
     client = made;
     try {
-      port = options.connect((text) => {
+      const receive = createIdleInbox((text) => {
         if (alive) made.receive(JSON.parse(text));
-      }, onClosed);
+      }, pageIdle());
+      port = options.connect(receive, onClosed);
     } catch (error) {
       alive = false;
       lost(
