@@ -137,7 +137,9 @@ export async function run(context: BenchContext): Promise<void> {
     };
     const parsed = parseJobRequest(request);
     if (!parsed.ok) throw new Error(parsed.refusal.message);
-    for (let at = 0; at < 3; at += 1)
+    // Enough that places are taken again to the last round.
+    const jobs = Math.ceil(((warmUp + rounds) * machines) / request.replicas) + 1;
+    for (let at = 0; at < jobs; at += 1)
       await controller.submit({
         spec: parsed.value,
         identity: { user: 'bench' },

@@ -58,6 +58,7 @@ class MachineFleet implements Fleet {
   private readonly faults = new Map<string, string>();
   private readonly removed = new Set<string>();
   private readonly leaving = new Leaving();
+  private telling = false;
   isClosed = false;
 
   constructor(private readonly options: FleetOptions) {
@@ -268,9 +269,14 @@ class MachineFleet implements Fleet {
     };
   }
 
-  /** All of them each time: who listens replaces what was. */
+  /** All of them each time, as who listens replaces what was; of several that tell at the same moment once, before anything else is done. */
   private tell(): void {
-    this.listener?.workers(this.observe());
+    if (this.telling) return;
+    this.telling = true;
+    queueMicrotask(() => {
+      this.telling = false;
+      this.listener?.workers(this.observe());
+    });
   }
 
   private reportNowhere(items: readonly DesiredAttempt[]): void {
