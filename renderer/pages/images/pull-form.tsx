@@ -5,7 +5,6 @@ import { imageName } from '../../../core/contract/container-fields.js';
 import type { MachineView } from '../../../core/contract/machines.js';
 import { useHost } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';
-import { useImagesAgain } from '../../state/use-images.js';
 import { common } from '../../strings/common.js';
 import { images as words } from '../../strings/images.js';
 import styles from './images-page.module.css';
@@ -31,7 +30,6 @@ export function PullForm({ opened, machines, onClose }: PullFormProps) {
 
 function Fields({ machines, onClose }: Omit<PullFormProps, 'opened'>) {
   const host = useHost();
-  const again = useImagesAgain();
   const ready = machines.filter(({ docker }) => docker.state === 'READY').map(({ id }) => id);
   const [image, setImage] = useState('');
   const [chosen, setChosen] = useState<string | null>(null);
@@ -47,7 +45,6 @@ function Fields({ machines, onClose }: Omit<PullFormProps, 'opened'>) {
     setSending(true);
     try {
       await host.call('image.pull', { machineId: machine, image: read.data });
-      await again();
       onClose();
     } catch (error) {
       setRefused(asRefusal(error).message);

@@ -6,7 +6,6 @@ import { useTimeText } from '../../components/clock.js';
 import { Icon, type IconName } from '../../components/icon.js';
 import { useHost } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';
-import { useImagesAgain } from '../../state/use-images.js';
 import { images as words } from '../../strings/images.js';
 import styles from './images-page.module.css';
 
@@ -37,7 +36,6 @@ const estimateFromShare = 0.03;
 
 function PullLine({ pull }: { readonly pull: ImagePull }) {
   const host = useHost();
-  const again = useImagesAgain();
   const [refused, setRefused] = useState<string | null>(null);
   const { doneBytes, totalBytes, state } = pull;
   const share = totalBytes === null || totalBytes === 0 ? null : Math.min(1, doneBytes / totalBytes);
@@ -50,12 +48,9 @@ function PullLine({ pull }: { readonly pull: ImagePull }) {
   );
   const act = (method: 'image.cancel' | 'image.pull') => {
     setRefused(null);
-    host.call(method, { machineId: pull.machineId, image: pull.image }).then(
-      () => again(),
-      (error: unknown) => {
-        setRefused(asRefusal(error).message);
-      },
-    );
+    host.call(method, { machineId: pull.machineId, image: pull.image }).catch((error: unknown) => {
+      setRefused(asRefusal(error).message);
+    });
   };
   const text = [words.progress(doneBytes, totalBytes), words.layers(pull.layersDone, pull.layers)];
   return (

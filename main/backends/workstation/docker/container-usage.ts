@@ -35,6 +35,7 @@ interface Watched {
   timer: NodeJS.Timeout;
   /** Its first process, where the Engine gives it no control group of its own. */
   root: number | null;
+  pids: readonly number[];
 }
 
 export class ContainerUsage {
@@ -50,6 +51,7 @@ export class ContainerUsage {
       abort: new AbortController(),
       timer: setTimeout(() => void this.look(each), livesOnAfterMs).unref(),
       root: null,
+      pids: [],
     };
     this.watched.set(entry.uid, each);
   }
@@ -74,10 +76,9 @@ export class ContainerUsage {
     if (this.isWatched(each)) each.timer = setTimeout(work, this.options.everyMs ?? defaultEveryMs).unref();
   }
 
-  /** Its processes, where no control group holds them together and it has run for a moment. */
+  /** Its processes as they were last seen, where no control group holds them together and it has run for a moment. */
   members(uid: string): readonly { readonly pid: number }[] {
-    const root = this.watched.get(uid)?.root ?? null;
-    return (root === null ? null : usageOfTree(root))?.pids.map((pid) => ({ pid })) ?? [];
+    return this.watched.get(uid)?.pids.map((pid) => ({ pid })) ?? [];
   }
 
   private async look(each: Watched): Promise<void> {
@@ -114,6 +115,7 @@ export class ContainerUsage {
       each.root = pid !== null && attemptOf(pid) === each.entry.uid ? pid : null;
     }
     const usage = each.root === null ? null : usageOfTree(each.root);
+    each.pids = usage?.pids ?? [];
     if (usage !== null && this.isWatched(each)) this.take(each, { ...usage, peakMemoryBytes: null });
   }
 

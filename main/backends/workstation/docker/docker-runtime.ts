@@ -70,7 +70,8 @@ export class DockerRuntime {
   private readonly hub: ContainerHub;
   private readonly images: Images;
   private readonly context: ContainerContext;
-  private readonly memory: MemoryWatch;
+  /** Only where the Engine holds no container to its limit. */
+  private memory: MemoryWatch | null = null;
   private init = true;
   private closed = false;
   private swept = false;
@@ -81,7 +82,10 @@ export class DockerRuntime {
     this.reporter = new Reporter(options);
     this.engine = new Engine({
       find: options.find,
-      onState: options.onState,
+      onState: (state) => {
+        this.watchMemory();
+        options.onState(state);
+      },
       readRoom: options.files?.room,
       isHere: options.files === undefined,
       roomEveryMs: options.files?.roomEveryMs,
@@ -127,16 +131,6 @@ export class DockerRuntime {
       remove: (id) => this.remove(id),
       removeOwn: (name, id) => this.removeOwn(name, id),
     };
-    const { usage } = this.context;
-    this.memory = new MemoryWatch({
-      entries: () => Array.from(this.attempts.values(), ({ entry }) => entry),
-      members: (entry) => Promise.resolve(usage.members(entry.uid)),
-      end: (entry) => this.attempts.get(entry.uid)?.endOverMemory(),
-      warn: (entry, warning) => this.reporter.warn(entry, warning),
-      isHeld: () => this.engine.known()?.limits.memory !== false,
-      onFault: (error) => log.error('Memory could not be measured', { error: messageOf(error) }),
-      ...(options.memorySampleMs === undefined ? {} : { everyMs: options.memorySampleMs }),
-    });
   }
 
   /** Looks at the Engine once, so that its state is known. */
@@ -190,13 +184,32 @@ export class DockerRuntime {
   async close(): Promise<void> {
     this.closed = true;
     this.context.usage.close();
-    this.memory.close();
+    this.memory?.close();
     this.reporter.close();
     for (const attempt of this.attempts.values()) attempt.close();
     this.hub.close();
     this.images.close();
     this.engine.close();
     await Promise.resolve();
+  }
+
+  private watchMemory(): void {
+    const { files, log, memorySampleMs } = this.options;
+    if (this.memory !== null || this.closed || files !== undefined || this.isHeld()) return;
+    const { usage } = this.context;
+    this.memory = new MemoryWatch({
+      entries: () => Array.from(this.attempts.values(), ({ entry }) => entry),
+      members: (entry) => Promise.resolve(usage.members(entry.uid)),
+      end: (entry) => this.attempts.get(entry.uid)?.endOverMemory(),
+      warn: (entry, warning) => this.reporter.warn(entry, warning),
+      isHeld: () => this.isHeld(),
+      onFault: (error) => log.error('Memory could not be measured', { error: messageOf(error) }),
+      ...(memorySampleMs === undefined ? {} : { everyMs: memorySampleMs }),
+    });
+  }
+
+  private isHeld(): boolean {
+    return this.engine.known()?.limits.memory !== false;
   }
 
   private take(item: DesiredAttempt, uid: string): void {
@@ -211,7 +224,7 @@ export class DockerRuntime {
   private unwanted(uid: string, attempt: ContainerAttempt): void {
     if (attempt.entry.phase === 'ended') {
       this.attempts.delete(uid);
-      this.memory.forget(uid);
+      this.memory?.forget(uid);
       return;
     }
     if (attempt.entry.stop !== null) return;

@@ -207,7 +207,7 @@ export class Engine {
         state: 'READY',
         version: info.ServerVersion,
         gpus: givesGpus(runtimes, found.endpoint),
-        message: messageOf([
+        message: together([
           isPodman ? untested : null,
           storage === null ? null : roomWarning(storage),
           limitsWarning(this.facts.limits, this.options.isHere === true),
@@ -292,7 +292,7 @@ function engineError(error: unknown): Error {
     : new EngineRefusal(status, readDaemonError(message));
 }
 
-function messageOf(parts: readonly (string | null)[]): string | null {
+function together(parts: readonly (string | null)[]): string | null {
   const said = parts.filter((part) => part !== null);
   return said.length === 0 ? null : said.join(' ');
 }

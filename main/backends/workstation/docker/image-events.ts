@@ -10,6 +10,7 @@ export interface ImageEventsOptions {
 }
 
 const reconnectMs = 2000;
+const absentMs = 5000;
 /** One that refuses such a question will hardly answer it soon. */
 const refusedMs = 60_000;
 /** Many events a moment, as of a thousand containers, are told of once. */
@@ -33,20 +34,28 @@ export class ImageEvents {
   /** For as long as it is listened to, also over the Engine's restarts. */
   private async follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      let waitMs = reconnectMs;
-      if (await this.options.engine.ready(reconnectMs)) {
-        await Promise.all([
-          this.stream(signal, { type: ['image'] }),
-          this.stream(signal, {
-            type: ['container'],
-            label: [`${managedLabel}=${this.options.owner}`],
-            event: ['create', 'destroy'],
-          }),
-        ]).catch((error: unknown) => {
-          if (error instanceof EngineRefusal) waitMs = refusedMs;
-        });
-      }
+      const waitMs = (await this.options.engine.ready(0)) ? await this.listenOnce(signal) : absentMs;
       await new Promise((resolve) => setTimeout(resolve, waitMs).unref());
+    }
+  }
+
+  /** To the end of either stream, and then of both. Returns how long to wait before the next. */
+  private async listenOnce(signal: AbortSignal): Promise<number> {
+    const both = new AbortController();
+    const end = (): void => both.abort();
+    signal.addEventListener('abort', end, { once: true });
+    const ours = { label: [`${managedLabel}=${this.options.owner}`], event: ['create', 'destroy'] };
+    try {
+      await Promise.race([
+        this.stream(both.signal, { type: ['image'] }),
+        this.stream(both.signal, { type: ['container'], ...ours }),
+      ]);
+      return reconnectMs;
+    } catch (error) {
+      return error instanceof EngineRefusal ? refusedMs : reconnectMs;
+    } finally {
+      signal.removeEventListener('abort', end);
+      both.abort();
     }
   }
 

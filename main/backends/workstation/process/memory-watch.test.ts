@@ -80,3 +80,12 @@ test('memory that was not asked for is no limit, what the system holds needs no 
   for (let count = 0; count < 4; count += 1) await look(5);
   expect(told).toEqual([]);
 });
+
+test('of what is not seen nothing is known, which is not that it uses nothing', async () => {
+  entries = [entryOf('100MB')];
+  await look();
+  expect(entries[0]?.peakMemoryBytes).toBeNull();
+  await look(0.2);
+  await look();
+  expect(entries[0]?.peakMemoryBytes).toBe(0.2 * limit);
+});

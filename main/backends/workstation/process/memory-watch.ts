@@ -59,6 +59,8 @@ export class MemoryWatch {
     for (const entry of measured) {
       const limit = entry.launch?.spec.memoryBytes ?? Number.POSITIVE_INFINITY;
       const members = await this.options.members(entry);
+      // Nothing of it is seen, which is not that it uses nothing.
+      if (members.length === 0) continue;
       const used = members.reduce(
         (sum, { pid }) => sum + (this.options.measure ?? proportionalBytes)(pid),
         0,
