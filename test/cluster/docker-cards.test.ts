@@ -1,14 +1,10 @@
 /** A card under a container on a machine reached by SSH: its Engine's, with a stand-in of nvidia-smi and of NVIDIA's hook there. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { engineImage, engineObstacle, startEngine, type OwnEngine } from '../../scripts/lib/engine.mjs';
 import type { LabHost } from '../../scripts/lib/lab-hosts.mjs';
 import { eventually } from '../harness/eventually.js';
 import { launchOf } from '../harness/backend-probe.js';
-import { describeLab, labMachines, quickLimits, type LabMachines } from '../harness/lab.js';
+import { engineImage, engineWithHook, type OwnEngine } from '../harness/engine.js';
+import { describeLabEngine, labMachines, quickLimits, type LabMachines } from '../harness/lab.js';
 import { NvidiaStub } from '../harness/nvidia-stub.js';
 
 const [third, fourth] = [3, 4].map((n) => `GPU-a000000${n}-0000-4000-8000-00000000000${n}`);
@@ -20,7 +16,6 @@ let machines: LabMachines;
 let engine: OwnEngine;
 let host: LabHost;
 let stub: NvidiaStub;
-let programs: string;
 
 /** What the long-lived call prints. */
 function use(percent: number | string): void {
@@ -35,21 +30,14 @@ const onCard = (script: string, device = third) =>
     { devices: [device ?? ''], workerId: 'ws-three' },
   );
 
-const describeEngine =
-  engineObstacle() === null || process.env['CI'] === 'true' ? describeLab : describeLab.skip;
-
-describeEngine('cards under containers on a workstation by SSH', () => {
+describeLabEngine('cards under containers on a workstation by SSH', () => {
   beforeAll(async () => {
-    programs = mkdtempSync(path.join(os.tmpdir(), 'iris-hook-'));
-    const hook = path.join(programs, 'nvidia-container-runtime-hook');
-    writeFileSync(hook, '#!/bin/sh\ncat >/dev/null\n', { mode: 0o755 });
-    engine = await startEngine(await mkdtemp(path.join(os.tmpdir(), 'iris-engine-')), [], programs);
+    engine = await engineWithHook();
     machines = await labMachines();
   }, 90_000);
   afterAll(async () => {
     await machines.dispose();
     await engine.stop();
-    rmSync(programs, { recursive: true, force: true });
   }, 60_000);
   beforeEach(async () => {
     stub = new NvidiaStub('k80-x4-minor-number-not-list-order.xml');

@@ -1,19 +1,23 @@
 /** Containers on another machine: its Engine over the same SSH connection, their logs kept here. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { engineImage, engineObstacle, startEngine, type OwnEngine } from '../../scripts/lib/engine.mjs';
 import type { LabHost } from '../../scripts/lib/lab-hosts.mjs';
 import { launchOf } from '../harness/backend-probe.js';
-import { describeLab, labMachines, quickLimits, type LabMachines, type LabProbe } from '../harness/lab.js';
+import { engineImage, engineWithHook, type OwnEngine } from '../harness/engine.js';
+import {
+  describeLabEngine,
+  labMachines,
+  quickLimits,
+  type LabMachines,
+  type LabProbe,
+} from '../harness/lab.js';
 import { eventually } from '../harness/process-backend.js';
 
 let engine: OwnEngine;
 let machines: LabMachines;
 let host: LabHost;
-let programs: string;
 
 const card = 'GPU-a0000001-0000-4000-8000-000000000001';
 const onCard = (script: string, image: string | undefined) =>
@@ -44,22 +48,14 @@ async function opened(more: Parameters<LabMachines['open']>[1] = {}): Promise<La
   return probe;
 }
 
-const describeEngine =
-  engineObstacle() === null || process.env['CI'] === 'true' ? describeLab : describeLab.skip;
-
-describeEngine('containers on a workstation by SSH', () => {
+describeLabEngine('containers on a workstation by SSH', () => {
   beforeAll(async () => {
-    // A stand-in of NVIDIA's hook, which gives no card: the Engine takes device requests all the same.
-    programs = mkdtempSync(path.join(os.tmpdir(), 'iris-hook-'));
-    const hook = path.join(programs, 'nvidia-container-runtime-hook');
-    writeFileSync(hook, '#!/bin/sh\ncat >/dev/null\n', { mode: 0o755 });
-    engine = await startEngine(await mkdtemp(path.join(os.tmpdir(), 'iris-engine-')), [], programs);
+    engine = await engineWithHook();
     machines = await labMachines();
   }, 90_000);
   afterAll(async () => {
     await machines.dispose();
     await engine.stop();
-    rmSync(programs, { recursive: true, force: true });
   }, 60_000);
   beforeEach(async () => {
     host = await machines.lab.host('ws-two', { dockerSocket: engine.socket });

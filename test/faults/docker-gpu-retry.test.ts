@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { TestClient } from '../harness/client.js';
-import { engineImage, noEngine, ownEngine, withEngine, type OwnEngine } from '../harness/engine.js';
+import { engineImage, noEngine, engineWithHook, withEngine, type OwnEngine } from '../harness/engine.js';
 import { eventually } from '../harness/eventually.js';
 import { lastAttempt, over, running, shell, submit, tasksOf, textOf } from '../harness/host-jobs.js';
 import { makeHomeRoot, startHostProcess, type HostProcess } from '../harness/host-process.js';
@@ -17,7 +17,6 @@ const busOf: Readonly<Record<string, string>> = {
 };
 
 describe.skipIf(noEngine)(withEngine('a card lost under a container'), () => {
-  let programs: string;
   let work: string;
   let engine: OwnEngine;
   let stub: NvidiaStub;
@@ -26,11 +25,8 @@ describe.skipIf(noEngine)(withEngine('a card lost under a container'), () => {
   let client: TestClient;
 
   beforeEach(async () => {
-    programs = mkdtempSync(path.join(os.tmpdir(), 'iris-hook-'));
     work = mkdtempSync(path.join(os.tmpdir(), 'iris-work-'));
-    const hook = path.join(programs, 'nvidia-container-runtime-hook');
-    writeFileSync(hook, '#!/bin/sh\ncat >/dev/null\n', { mode: 0o755 });
-    engine = await ownEngine([], programs);
+    engine = await engineWithHook();
     stub = new NvidiaStub('k80-x4-minor-number-not-list-order.xml');
     use();
     home = await makeHomeRoot();
@@ -49,7 +45,7 @@ describe.skipIf(noEngine)(withEngine('a card lost under a container'), () => {
     await home.remove();
     await engine.stop();
     stub.dispose();
-    for (const folder of [programs, work]) rmSync(folder, { recursive: true, force: true });
+    rmSync(work, { recursive: true, force: true });
   });
 
   /** What the tool's long-lived call prints. */

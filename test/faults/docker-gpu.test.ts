@@ -1,6 +1,5 @@
 /** A card that is lost while a container holds it. The Engine hands cards out by a stand-in of NVIDIA's hook, which gives none. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createGpuReader } from '../../main/machine/gpus.js';
@@ -9,7 +8,7 @@ import type { BackendProbe } from '../harness/backend-probe.js';
 import {
   dockerBackends,
   noEngine,
-  ownEngine,
+  engineWithHook,
   withEngine,
   type DockerBackends,
   type OwnEngine,
@@ -23,20 +22,15 @@ const fourthBus = '0000F8D6:00:00.0';
 const longMs = 60_000;
 
 describe.skipIf(noEngine)(withEngine('containers that hold cards'), () => {
-  let programs: string;
   let engine: OwnEngine;
   let backends: DockerBackends;
   let stub: NvidiaStub;
   let probe: BackendProbe;
   beforeAll(async () => {
-    programs = mkdtempSync(path.join(os.tmpdir(), 'iris-hook-'));
-    const hook = path.join(programs, 'nvidia-container-runtime-hook');
-    writeFileSync(hook, '#!/bin/sh\ncat >/dev/null\n', { mode: 0o755 });
-    engine = await ownEngine([], programs);
+    engine = await engineWithHook();
   });
   afterAll(async () => {
     await engine.stop();
-    rmSync(programs, { recursive: true, force: true });
   });
   beforeEach(async () => {
     backends = await dockerBackends(engine);

@@ -1,5 +1,5 @@
 /** A Docker Engine of the test's own, and workstation backends that use it. */
-import { mkdtemp, rm, mkdir } from 'node:fs/promises';
+import { mkdtemp, rm, mkdir, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -37,6 +37,22 @@ export interface DockerBackends {
 
 export async function ownEngine(more: readonly string[] = [], programs?: string): Promise<OwnEngine> {
   return startEngine(await mkdtemp(path.join(os.tmpdir(), 'iris-engine-')), more, programs);
+}
+
+/** With a stand-in of NVIDIA's hook, which gives no card: the Engine takes device requests all the same. */
+export async function engineWithHook(): Promise<OwnEngine> {
+  const programs = await mkdtemp(path.join(os.tmpdir(), 'iris-hook-'));
+  await writeFile(path.join(programs, 'nvidia-container-runtime-hook'), '#!/bin/sh\ncat >/dev/null\n', {
+    mode: 0o755,
+  });
+  const engine = await ownEngine([], programs);
+  return {
+    ...engine,
+    stop: async () => {
+      await engine.stop();
+      await rm(programs, { recursive: true, force: true });
+    },
+  };
 }
 
 export async function dockerBackends(engine: OwnEngine): Promise<DockerBackends> {

@@ -9,6 +9,7 @@ import type {
   SshMachine,
   SshMachineOptions,
 } from '../../main/backends/workstation/ssh/ssh-machine-options.js';
+import { engineObstacle } from '../../scripts/lib/engine.mjs';
 import { Lab, labObstacle, type LabHost } from '../../scripts/lib/lab-hosts.mjs';
 import { BackendProbe } from './backend-probe.js';
 
@@ -16,6 +17,10 @@ const obstacle = labObstacle();
 
 /** Needs a lab: skipped by name where there can be none, which under CI is a failure. */
 export const describeLab = obstacle === null || process.env['CI'] === 'true' ? describe : describe.skip;
+
+/** Needs an Engine as well. */
+export const describeLabEngine =
+  engineObstacle() === null || process.env['CI'] === 'true' ? describeLab : describe.skip;
 
 /** Quick enough to wait for; the proportions are the usual ones. */
 export const quickLimits: Partial<SshMachineOptions> = {
