@@ -72,24 +72,45 @@ describe('a checkout of the scripts alone', () => {
     await execute('cp', ['-R', scripts, join(folder, 'scripts')]);
   });
 
-  it('lets one command prepare at a time and takes over from one that was killed', async () => {
-    await mkdir(join(folder, '.runtime', 'prepare.lock'), { recursive: true });
-    const gone = spawn(process.execPath, ['-e', '']);
-    await once(gone, 'exit');
-    await writeFile(join(folder, '.runtime', 'prepare.lock', 'pid'), String(gone.pid));
-    const code = `import { withPrepareLock } from './scripts/lib/lock.mjs';
-      import { setTimeout as delay } from 'node:timers/promises';
-      await withPrepareLock(async () => { console.log('in'); await delay(300); console.log('out'); });`;
-    const file = join(folder, 'take.mjs');
-    await writeFile(file, code);
-    const first = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const second = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const said: string[] = [];
-    for (const child of [first, second]) {
-      child.stdout.on('data', (chunk: Buffer) => said.push(...chunk.toString().trim().split('\n')));
-    }
-    await Promise.all([once(first, 'close'), once(second, 'close')]);
-    expect(said).toEqual(['in', 'out', 'in', 'out']);
+  it('lets one command prepare at a time and takes over from those that were killed', async () => {
+    const lock = join(folder, '.runtime', 'prepare.lock');
+    const take = join(folder, 'take.mjs');
+    await writeFile(
+      take,
+      `import { withPrepareLock } from './scripts/lib/lock.mjs';
+       import { appendFileSync, existsSync } from 'node:fs';
+       import { setTimeout as delay } from 'node:timers/promises';
+       const note = (word) => appendFileSync('said', word + ' ' + process.pid + '\\n');
+       appendFileSync('ready', '.');
+       while (!existsSync('go'));
+       await withPrepareLock(async () => { note('in'); await delay(Number(process.argv[2])); note('out'); });`,
+    );
+    const start = (ms: number) =>
+      spawn(process.execPath, [take, String(ms)], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+    const said = async () => (await readFile(join(folder, 'said'), 'utf8').catch(() => '')).split('\n');
+
+    await writeFile(join(folder, 'go'), '');
+    const killed = start(600_000);
+    await vi.waitFor(async () => expect(await said()).toContain(`in ${killed.pid}`), { timeout: 20_000 });
+    killed.kill('SIGKILL');
+    await once(killed, 'close');
+    // Killed while it drew, and one whose number another process bears by now.
+    await writeFile(join(lock, `drawing.${killed.pid}.1`), '');
+    await writeFile(join(lock, `1.${process.pid}.1`), '');
+    for (const name of ['said', 'ready', 'go']) await rm(join(folder, name));
+
+    const children = Array.from({ length: 6 }, () => start(20));
+    // All try in the same moment.
+    await vi.waitFor(async () => expect((await stat(join(folder, 'ready'))).size).toBe(6), {
+      timeout: 20_000,
+    });
+    await writeFile(join(folder, 'go'), '');
+    await Promise.all(children.map((child) => once(child, 'close')));
+
+    const lines = (await said()).filter((line) => line !== '');
+    const turns = lines.filter((line) => line.startsWith('in ')).map((line) => line.slice(3));
+    expect(lines).toEqual(turns.flatMap((pid) => [`in ${pid}`, `out ${pid}`]));
+    expect(turns.sort()).toEqual(children.map((child) => String(child.pid)).sort());
     expect(await readdir(join(folder, '.runtime'))).toEqual([]);
   });
 
