@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { tellFailure } from './failures.mjs';
 import { nodeModules, root } from './paths.mjs';
 import { run } from './run.mjs';
 
@@ -55,9 +56,9 @@ export async function runChecks(checks, timeoutMs = 10 * 60_000) {
       const seconds = ((Date.now() - started) / 1000).toFixed(1);
       const failed = result.code !== 0;
       count[failed ? 'failed' : 'passed'] += 1;
-      console.log(
-        `  ${failed ? 'FAILED' : 'ok    '}  ${check.name} (${seconds} s)${result.timedOut ? ': took too long' : ''}`,
-      );
+      const what = `${check.name} (${seconds} s)${result.timedOut ? ': took too long' : ''}`;
+      if (failed) tellFailure(what);
+      else console.log(`  ok      ${what}`);
       if (failed) console.log(result.output.trimEnd().replace(/^/gm, '          '));
     }
   };

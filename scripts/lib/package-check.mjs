@@ -12,6 +12,7 @@ import { startDisplay } from './display.mjs';
 import { testUser } from './ordinary-user.mjs';
 import { root } from './paths.mjs';
 import { run } from './run.mjs';
+import { tellFailure } from './failures.mjs';
 
 const wantedFuses = {
   RunAsNode: true,
@@ -36,7 +37,7 @@ export async function checkPackage(env, timeoutMs) {
     /** @type {string} */ seen = '',
   ) => {
     counts[holds ? 'passed' : 'failed'] += 1;
-    if (!holds) console.log(`  FAILED  ${what}${seen === '' ? '' : `: ${seen}`}`);
+    if (!holds) tellFailure(`${what}${seen === '' ? '' : `: ${seen}`}`);
   };
   const output = mkdtempSync(join(tmpdir(), 'iris-package-'));
   chmodSync(output, 0o755);

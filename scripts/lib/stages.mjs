@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lintChecks, runChecks, typeChecks } from './checks.mjs';
 import { startDisplay } from './display.mjs';
+import { tellFailure } from './failures.mjs';
 import { testUser } from './ordinary-user.mjs';
 import { checkPackage } from './package-check.mjs';
 import { nodeModules, root } from './paths.mjs';
@@ -75,11 +76,11 @@ async function runVitest(projects, timeoutMs) {
     for (const file of data.testResults) {
       for (const test of file.assertionResults) {
         if (test.status !== 'failed') continue;
-        console.log(`  FAILED  ${file.name.slice(root.length + 1)} > ${test.fullName}`);
+        tellFailure(`${file.name.slice(root.length + 1)} > ${test.fullName}`);
         console.log(indent(test.failureMessages.join('\n')));
       }
       if (file.status === 'failed' && file.message) {
-        console.log(`  FAILED  ${file.name.slice(root.length + 1)}`);
+        tellFailure(file.name.slice(root.length + 1));
         console.log(indent(file.message));
       }
     }
@@ -135,7 +136,8 @@ async function runWindowTests(timeoutMs) {
     keepResults(user.env.IRIS_E2E_OUTPUT ?? '');
     if (result.timedOut) return tell(`took longer than ${timeoutMs / minute} minutes`, result.output);
     if (!existsSync(report)) return tell(`ended with exit code ${result.code} and no report`, result.output);
-    const { stats } = JSON.parse(readFileSync(report, 'utf8'));
+    const { stats, suites } = JSON.parse(readFileSync(report, 'utf8'));
+    for (const title of brokenSpecs(suites)) tellFailure(title);
     const counts = { passed: stats.expected, failed: stats.unexpected + stats.flaky, skipped: stats.skipped };
     if (result.code !== 0) return tell(`ended with exit code ${result.code}`, result.output, counts);
     return counts;
@@ -143,6 +145,17 @@ async function runWindowTests(timeoutMs) {
     display.stop();
     user.remove();
   }
+}
+
+/** @typedef {{title: string, specs?: {title: string, ok: boolean}[], suites?: Suite[]}} Suite As Playwright reports it. */
+
+/** @param {Suite[]} suites @returns {string[]} */
+function brokenSpecs(suites) {
+  return suites.flatMap(({ title, specs = [], suites: inner = [] }) =>
+    [...specs.filter(({ ok }) => !ok).map((spec) => spec.title), ...brokenSpecs(inner)].map(
+      (name) => `${title} > ${name}`,
+    ),
+  );
 }
 
 /** @param {number} timeoutMs @returns {Promise<Counts>} */
@@ -187,7 +200,11 @@ async function runLists(lists, timeoutMs) {
     cwd: root,
     env: cleanEnv(),
     timeoutMs,
-    onLine: (line) => console.log(`  ${line}`),
+    onLine: (line) => {
+      const failure = /^FAILED {2}(.*)$/.exec(line);
+      if (failure === null) console.log(`  ${line}`);
+      else tellFailure(failure[1] ?? '');
+    },
   });
   if (result.timedOut) return tell(`took longer than ${timeoutMs / minute} minutes`, '');
   const line = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m.exec(result.output);
@@ -207,7 +224,7 @@ function missingForLab() {
 
 /** @param {string} what @param {string} output @param {Counts} [counts] @returns {Counts} */
 function tell(what, output, counts = failed()) {
-  console.log(`  FAILED  ${what}`);
+  tellFailure(what);
   const lines = output.trimEnd().split('\n');
   const telling = lines.filter((line) => !/^dbus-daemon\[|ERROR:bus\.cc|^\[\d+\/\d+\]/.test(line));
   if (output.trim() !== '') console.log(indent(telling.slice(-80).join('\n')));
