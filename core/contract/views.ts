@@ -69,6 +69,7 @@ export const causeCodes = [
   'MEMORY_NEAR_LIMIT',
   'PROCESSES_REMAIN',
   'FOLDER_LOST',
+  'LOG_ENGINE_RESTARTED',
   'GPU_STILL_USED',
   'GPU_INTRUDER',
   'GPU_IDLE',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bytesBeforeCut, logCutMessage, logCutOf } from './log-cut.js';
+import { bytesBeforeCut, engineCutMessage, logCutMessage, logCutOf } from './log-cut.js';
 
 describe('the place where a log may be cut', () => {
   it('is read back from the sentence that tells it', () => {
@@ -8,6 +8,16 @@ describe('the place where a log may be cut', () => {
       'The disk that holds its log (/data/after 7 bytes/uid) was full while the task ran: the log may be cut after 4096 bytes of its output and 12 bytes of its error output.',
     );
     expect(logCutOf([{ code: 'LOG_STORAGE_FULL', message }])).toEqual({ out: 4096, err: 12 });
+  });
+
+  it('tells a restarted Engine apart from a full disk', () => {
+    const message = engineCutMessage({ out: 4096, err: 12 });
+    expect(message).toContain('The Docker Engine was restarted');
+    expect(logCutOf([{ code: 'LOG_ENGINE_RESTARTED', message }])).toEqual({
+      out: 4096,
+      err: 12,
+      by: 'engine',
+    });
   });
 
   it('is none where no warning names one', () => {

@@ -4,12 +4,22 @@ export interface LogCut {
   /** Bytes of each stream before the place. */
   readonly out: number;
   readonly err: number;
+  /** What cut it; a full disk unless told. */
+  readonly by?: 'engine';
 }
 
 export const logCutCode = 'LOG_STORAGE_FULL';
+/** The Docker Engine was restarted under a container that went on. */
+export const engineCutCode = 'LOG_ENGINE_RESTARTED';
+/** Of warnings that the log may be cut. */
+export const logCutCodes: ReadonlySet<string> = new Set([logCutCode, engineCutCode]);
 
 export function logCutMessage(folder: string, when: string, { out, err }: LogCut): string {
   return `The disk that holds its log (${folder}) was full ${when}: the log may be cut after ${out} bytes of its output and ${err} bytes of its error output.`;
+}
+
+export function engineCutMessage({ out, err }: LogCut): string {
+  return `The Docker Engine was restarted while the task ran, and what it had not written down of the task's output is lost: the log may be cut after ${out} bytes of its output and ${err} bytes of its error output.`;
 }
 
 const place = /cut after (\d+) bytes of its output and (\d+) bytes of its error output\.$/;
@@ -19,8 +29,10 @@ export function logCutOf(
   warnings: readonly { readonly code: string; readonly message: string }[],
 ): LogCut | null {
   for (const { code, message } of warnings) {
-    const found = code === logCutCode ? place.exec(message) : null;
-    if (found !== null) return { out: Number(found[1]), err: Number(found[2]) };
+    const found = logCutCodes.has(code) ? place.exec(message) : null;
+    if (found === null) continue;
+    const cut = { out: Number(found[1]), err: Number(found[2]) };
+    return code === engineCutCode ? { ...cut, by: 'engine' } : cut;
   }
   return null;
 }

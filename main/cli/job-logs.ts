@@ -87,7 +87,9 @@ export class JobLogs {
         cutReached: async (withinLine) => {
           // On a terminal a line of its own.
           if (withinLine && sink.inPieces === true) await output.bytes('err', Buffer.of(lineFeed));
-          await output.note(`the disk was full here: output of attempt ${attempt.uid} may be missing.`);
+          const engine = this.cuts.get(attempt.uid)?.by === 'engine';
+          const what = engine ? 'the Docker Engine was restarted here' : 'the disk was full here';
+          await output.note(`${what}: output of attempt ${attempt.uid} may be missing.`);
         },
         stop: () => output.outputGone && only !== 'err',
       });

@@ -34,6 +34,7 @@ export const log = {
   gap: (bytes: number): string =>
     `··· ${formatSize(bytes)} not shown here: printed faster than it can be read. Save keeps all of it. ···`,
   cutHere: '··· The disk was full here: output may be missing. ···',
+  cutByEngine: '··· The Docker Engine was restarted here: output may be missing. ···',
   emptyRunning: 'Nothing printed yet',
   emptyRunningBody: 'What the command prints appears here as it comes.',
   emptyEnded: 'Nothing was printed',

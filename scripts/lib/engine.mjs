@@ -34,7 +34,7 @@ export function engineObstacle() {
   return missing.length === 0 ? null : `${missing.join(', ')} not found (Debian: docker.io busybox-static)`;
 }
 
-/** @typedef {{folder: string, socket: string, pid: () => number, docker: (...args: string[]) => Promise<string>, clear: () => Promise<void>, kill: () => Promise<void>, start: () => Promise<void>, stop: () => Promise<void>}} OwnEngine */
+/** @typedef {{folder: string, socket: string, pid: () => number, docker: (...args: string[]) => Promise<string>, clear: () => Promise<void>, kill: () => Promise<void>, quit: () => Promise<void>, start: () => Promise<void>, stop: () => Promise<void>}} OwnEngine */
 
 /**
  * @param {string} folder of its own; what it holds is removed at the end
@@ -123,6 +123,12 @@ export async function startEngine(folder, more = [], programs = '/usr/local/bin'
     rmSync(join(folder, 'exec', 'containerd', 'containerd.pid'), { force: true });
   }
 
+  /** In order, as a system that restarts it does: what runs is ended first, or goes on with `--live-restore`. */
+  async function quit() {
+    daemon?.kill('SIGTERM');
+    await gone;
+  }
+
   /** Some may be on their way already, removed by whoever made them. */
   async function clear() {
     for (;;) {
@@ -136,8 +142,7 @@ export async function startEngine(folder, more = [], programs = '/usr/local/bin'
     // Containers that outlived a killed daemon are ended by the next one.
     await start();
     await clear();
-    daemon?.kill('SIGTERM');
-    await gone;
+    await quit();
     endLeft(join(folder, 'exec'));
     // It leaves the mount of the network it shared with its containers.
     const mounts = readFileSync('/proc/self/mountinfo', 'utf8')
@@ -155,7 +160,7 @@ export async function startEngine(folder, more = [], programs = '/usr/local/bin'
     await stop();
     throw error;
   }
-  return { folder, socket, pid: () => daemon?.pid ?? 0, docker, clear, kill, start, stop };
+  return { folder, socket, pid: () => daemon?.pid ?? 0, docker, clear, kill, quit, start, stop };
 }
 
 /** @param {string} socket @returns {Promise<boolean>} */

@@ -1,5 +1,5 @@
 /** An Engine that dies, containers that others meddle with, and hosts that come and go: nothing is lost, doubled or started twice. */
-import { appendFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
+import { appendFileSync, existsSync, linkSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -11,9 +11,12 @@ import {
   type DockerBackends,
   type OwnEngine,
 } from '../harness/engine.js';
+import { z } from 'zod';
+import { logCutOf } from '../../core/formats/log-cut.js';
 import type { BackendProbe } from '../harness/backend-probe.js';
 
 const longMs = 60_000;
+const recordSchema = z.object({ log: z.string(), stream: z.string() });
 
 describe.skipIf(noEngine)(withEngine('containers and faults'), () => {
   let engine: OwnEngine;
@@ -31,35 +34,51 @@ describe.skipIf(noEngine)(withEngine('containers and faults'), () => {
   });
 
   /** Numbered lines on both streams until the file `stop` is there, then one last line. */
-  const counting = () =>
+  const counting = (end = 'true') =>
     backends.launch({
       command: [
         'sh',
         '-c',
-        'i=0; until test -e stop; do echo "out $i"; echo "err $i" >&2; i=$((i+1)); usleep 500; done; echo last',
+        `i=0; until test -e stop; do echo "out $i"; echo "err $i" >&2; i=$((i+1)); usleep 500; done; echo last; ${end}`,
       ],
     });
 
   const lines = async (on: BackendProbe, uid: string, stream: 'out' | 'err') =>
     (await on.text(uid, stream)).split('\n').filter((line) => line !== '');
 
-  /** The last number a killed Engine has in its log. What it had read and not written then is lost with it. */
-  const writtenByEngine = (stream: 'out' | 'err'): number => {
+  /**
+   * The Engine's own log of the one container there is, kept when the container is removed. What an Engine that is killed had read of its
+   * output and not written there is lost with it, an orderly end with `--live-restore` included: of 36 restarts (killed and in order,
+   * without and with live-restore, at 3 paces of output) 4 lost 600 to 4,400 lines, all under full load with live-restore. Our copy was the Engine's
+   * file to the byte in all 36, so a missing line is the Engine's; that is what is asserted.
+   */
+  const engineLog = (): (() => Record<'out' | 'err', string>) => {
     const folder = path.join(engine.folder, 'data', 'containers');
     const logs = readdirSync(folder).map((id) => path.join(folder, id, `${id}-json.log`));
-    const text = logs.filter((file) => existsSync(file)).map((file) => readFileSync(file, 'utf8'));
-    return Number([...text.join('').matchAll(new RegExp(`"log":"${stream} (\\d+)`, 'g'))].at(-1)?.[1]);
+    const kept = path.join(engine.folder, 'data', 'kept.log');
+    const log = logs.find((file) => existsSync(file));
+    if (log === undefined) throw new Error('The Engine has no log of it.');
+    linkSync(log, kept);
+    return () => {
+      const text = { out: '', err: '' };
+      for (const row of readFileSync(kept, 'utf8').split('\n').filter(Boolean)) {
+        const record = recordSchema.parse(JSON.parse(row));
+        text[record.stream === 'stderr' ? 'err' : 'out'] += record.log;
+      }
+      return text;
+    };
   };
+  const ourLog = async (on: BackendProbe, uid: string) => ({
+    out: await on.text(uid),
+    err: await on.text(uid, 'err'),
+  });
 
-  /** Each number once, in order, but where the Engine itself was killed. */
-  const expectCountedBut = (said: readonly string[], stream: 'out' | 'err', written: number) => {
-    const numbers = said.map((line) => Number(line.replace(`${stream} `, '')));
-    const place = numbers.indexOf(written) + 1;
-    expect(numbers.slice(0, place)).toEqual(Array.from({ length: written + 1 }, (_, index) => index));
-    const rest = numbers.slice(place);
-    const [first = written + 1] = rest;
-    expect(first).toBeGreaterThan(written);
-    expect(rest).toEqual(Array.from({ length: rest.length }, (_, index) => first + index));
+  /** Each number at most once, in order: nothing is doubled, whatever is missing. */
+  const expectRising = (said: readonly string[], stream: 'out' | 'err') => {
+    const numbers = said
+      .filter((line) => line !== 'last')
+      .map((line) => Number(line.replace(`${stream} `, '')));
+    expect(numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? NaN))).toBe(true);
   };
 
   /** Each number once, in order, from the first on. */
@@ -77,8 +96,8 @@ describe.skipIf(noEngine)(withEngine('containers and faults'), () => {
     const next = backends.launch({ command: ['sh', '-c', 'echo ran'] });
     probe.run(launch);
     await until(async () => (await lines(probe, launch.uid, 'out')).length > 200);
+    const theirs = engineLog();
     await engine.kill();
-    const written = { out: writtenByEngine('out'), err: writtenByEngine('err') };
     // Asked for while nothing answers.
     probe.run(next);
     await probe.state(next.uid, 'BUILDING');
@@ -86,12 +105,47 @@ describe.skipIf(noEngine)(withEngine('containers and faults'), () => {
     const end = await probe.over(launch.uid, longMs);
     expect(end).toMatchObject({ state: 'WORKER_FAILED', cause: { code: 'CONTAINER_LOST' } });
     expect(end.cause?.message).toContain('Engine');
+    expect(await ourLog(probe, launch.uid)).toEqual(theirs());
     for (const stream of ['out', 'err'] as const)
-      expectCountedBut(await lines(probe, launch.uid, stream), stream, written[stream]);
+      expectRising(await lines(probe, launch.uid, stream), stream);
     expect((await lines(probe, launch.uid, 'out')).length).toBeGreaterThan(200);
     expect(await probe.over(next.uid, longMs)).toMatchObject({ state: 'SUCCEEDED' });
     expect(await probe.text(next.uid)).toBe('ran\n');
   });
+
+  test.each(['killed', 'ended in order'])(
+    'an Engine %s and started again under a container that goes on',
+    async (how) => {
+      await backends.dispose();
+      await engine.stop();
+      engine = await ownEngine(['--live-restore']);
+      backends = await dockerBackends(engine);
+      probe = await backends.open();
+      const launch = counting('exit 3');
+      probe.run(launch);
+      await until(async () => (await lines(probe, launch.uid, 'out')).length > 200);
+      const theirs = engineLog();
+      await (how === 'killed' ? engine.kill() : engine.quit());
+      const before = (await lines(probe, launch.uid, 'out')).length;
+      await engine.start();
+      const warned = await probe.warned(launch.uid, longMs);
+      expect(warned).toMatchObject({ state: 'RUNNING', warnings: [{ code: 'LOG_ENGINE_RESTARTED' }] });
+      const place = logCutOf(warned.warnings);
+      expect(place?.by).toBe('engine');
+      expect(place?.out).toBeGreaterThan(200 * 'out 1\n'.length);
+      await until(async () => (await lines(probe, launch.uid, 'out')).length > before + 200);
+      appendFileSync(path.join(backends.work, 'stop'), '');
+      const end = await probe.over(launch.uid, longMs);
+      // The Engine's restart has nothing to do with how it ended.
+      expect(end).toMatchObject({ state: 'FAILED', exitCode: 3, cause: { code: 'EXIT_CODE' } });
+      const ours = await ourLog(probe, launch.uid);
+      expect(ours).toEqual(theirs());
+      expect(place?.out).toBeLessThan(ours.out.length);
+      expect(ours.out.endsWith('last\n')).toBe(true);
+      for (const stream of ['out', 'err'] as const)
+        expectRising(await lines(probe, launch.uid, stream), stream);
+    },
+  );
 
   test('hosts that come and go while it writes', async () => {
     const launch = counting();

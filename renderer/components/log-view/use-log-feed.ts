@@ -110,7 +110,10 @@ export function useLogFeed({ attemptUid, choice, scheme, cut, makeTerminal }: Lo
         choice,
         screen: terminal.screen,
         gapText: words.gap,
-        cut: startCut === null ? null : { place: startCut, text: words.cutHere },
+        cut:
+          startCut === null
+            ? null
+            : { place: startCut, text: startCut.by === 'engine' ? words.cutByEngine : words.cutHere },
         setTimer: timer,
       });
       feed = made;

@@ -6,7 +6,7 @@ import { StateBadge } from '../../components/state-badge.js';
 import { RunningFor } from '../../components/time.js';
 import { isActiveTaskState, isTerminalJobState } from '../../../core/contract/states.js';
 import type { AttemptView, JobSummary, TaskView } from '../../../core/contract/views.js';
-import { logCutCode, logCutOf } from '../../../core/formats/log-cut.js';
+import { logCutCodes, logCutOf } from '../../../core/formats/log-cut.js';
 import { localTimes, stateWords } from '../../strings/common.js';
 import { job as words } from '../../strings/job.js';
 import { endingText, failedAttempt } from './endings.js';
@@ -89,7 +89,7 @@ export function LogTab({ summary, tasks, place, onPlace }: LogTabProps) {
         }}
       />
     );
-  const warning = attempt.warnings.find(({ code }) => code === logCutCode);
+  const warning = attempt.warnings.find(({ code }) => logCutCodes.has(code));
   const cut = logCutOf(attempt.warnings);
   const view = (
     <LogView

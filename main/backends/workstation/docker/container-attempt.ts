@@ -17,6 +17,7 @@ import type { Watched } from './container-hub.js';
 import { containerName, managedLabel } from './container-plan.js';
 import { endContainer, orderNow, type EndOrder } from './container-stop.js';
 import { EngineRefusal, EngineUnreachable, lookAtContainer } from './engine.js';
+import { warnOfRestart } from './engine-restart.js';
 import { PullFailed } from './images.js';
 import { LogCopy } from './log-copy.js';
 import { logCutCode } from '../../../../core/formats/log-cut.js';
@@ -219,7 +220,7 @@ export class ContainerAttempt {
   private async watchToEnd(id: string, part: Part, view: ContainerView | null): Promise<void> {
     const { entry, context } = this;
     // Before its start, so that no end is missed.
-    const { seen, over } = context.hub.ended(id);
+    const { seen, over } = context.hub.ended(id, warnOfRestart(entry, context.reporter));
     if (view === null || view.running) {
       const copy = (this.copy = this.openCopy(id, part, view));
       const start = () => copy.hear(true).then(() => this.start(id, part));

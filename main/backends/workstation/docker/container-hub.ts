@@ -5,6 +5,7 @@
 import { readEvent } from '../../../../core/formats/docker/events.js';
 import { managedLabel } from './container-plan.js';
 import type { Engine } from './engine.js';
+import { startsRemembered } from './engine-restart.js';
 
 export interface ContainerHubOptions {
   readonly engine: Engine;
@@ -28,8 +29,17 @@ export interface Watched {
   readonly isFar: boolean;
 }
 
+/** Told of what happens to the Engine under a container. */
+export interface EngineLoss {
+  /** It does not answer any more, or cannot be reached. */
+  readonly lost: () => void;
+  /** It was started anew, and the container went on meanwhile. */
+  readonly restarted: () => void;
+}
+
 interface Waiter extends Watched {
   readonly done: () => void;
+  readonly loss: EngineLoss | null;
 }
 
 const listEveryMs = 5000;
@@ -50,7 +60,10 @@ export class ContainerHub {
   constructor(private readonly options: ContainerHubOptions) {}
 
   /** Resolves when the container does not run any more, or is gone. To be called once it runs, or before. */
-  ended(id: string): { readonly seen: Watched; readonly over: Promise<void> } {
+  ended(
+    id: string,
+    loss: EngineLoss | null = null,
+  ): { readonly seen: Watched; readonly over: Promise<void> } {
     let done: () => void = () => undefined;
     const over = new Promise<void>((resolve) => {
       done = resolve;
@@ -62,6 +75,7 @@ export class ContainerHub {
       lostAtMs: null,
       isFar: this.options.isFar,
       done,
+      loss,
     };
     this.waiters.set(id, seen);
     this.connecting ??= this.keepConnected();
@@ -160,17 +174,29 @@ export class ContainerHub {
     const { engine, owner } = this.options;
     // One that begins to be waited for meanwhile may not be in the answer yet.
     const asked = [...this.waiters.values()];
+    const lost = asked.filter(({ lostAtMs }) => lostAtMs !== null);
     const filters = { label: [`${managedLabel}=${owner}`] };
     const list = await engine.ask((docker) => docker.listContainers({ all: true, filters }));
     const live = new Set(
       list.flatMap(({ Id, State }) => (['exited', 'dead', 'removing'].includes(State) ? [] : [Id])),
     );
     for (const waiter of asked) if (!live.has(waiter.id)) this.over(waiter);
+    const outlived = lost.filter(({ id }) => live.has(id));
+    // Whatever became of the Engine did not end these.
+    for (const waiter of outlived) waiter.lostAtMs = null;
+    const running = new Set(list.flatMap(({ Id, State }) => (State === 'running' ? [Id] : [])));
+    const begun = outlived.filter(({ id, loss }) => loss !== null && running.has(id));
+    if (begun.length === 0) return;
+    const startedBy = await startsRemembered(engine);
+    if (startedBy !== null) for (const { id, loss } of begun) if (!startedBy.has(id)) loss?.restarted();
   }
 
   private lost(error: unknown): void {
     if (this.closed) return;
-    for (const waiter of this.waiters.values()) waiter.lostAtMs ??= this.options.nowMs();
+    for (const waiter of this.waiters.values()) {
+      if (waiter.lostAtMs === null) waiter.loss?.lost();
+      waiter.lostAtMs ??= this.options.nowMs();
+    }
     this.options.onFault(error);
   }
 }
