@@ -10,6 +10,7 @@ import { isNearLimit, useBudgets, usedShare } from '../state/use-budgets.js';
 import { useStore } from '../state/use-store.js';
 import { budgets } from '../strings/budgets.js';
 import { common } from '../strings/common.js';
+import { formatCores } from '../strings/numbers.js';
 import { Inbox } from './inbox.js';
 import { budgetsRoute, routeHash } from './router.js';
 import styles from './status-bar.module.css';
@@ -33,12 +34,6 @@ interface CountProps {
   readonly icon: IconName;
 }
 
-const oneDigit = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
-
-function cores(millicores: number): string {
-  return oneDigit.format(millicores / 1000);
-}
-
 function Free() {
   // This is also what keeps the machines sampled; a hidden window listens to nothing.
   const overview = useTopic('overview', {});
@@ -58,7 +53,7 @@ function FreeOf({ machines }: { readonly machines: readonly MachineView[] }) {
         {gpus.length === 0 ? common.noGpus : common.freeGpus(free, gpus.length)}
       </span>
       <span className={styles['item']} title={common.cpuFreeHint}>
-        {common.cpuFree(cores(freeCpu), cores(totalCpu))}
+        {common.cpuFree(formatCores(freeCpu), formatCores(totalCpu))}
       </span>
       {percent === null ? null : (
         <span className={`${styles['item'] ?? ''} ${styles['busy'] ?? ''}`} title={common.cpuHint}>

@@ -3,6 +3,7 @@ import type { BudgetLimitView, GpuHoursView, SpendView } from '../../core/contra
 import type { UpperBand, Band } from '../../core/contract/states.js';
 import { halfLifeToText } from '../../core/contract/half-life.js';
 import { formatCount } from './common.js';
+import { made } from './numbers.js';
 
 export const bandWords: Readonly<Record<Band, string>> = {
   SYSTEM: 'System',
@@ -22,13 +23,15 @@ export function halfLifeWords(ms: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-const fewHours = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1, minimumFractionDigits: 1 });
-const manyHours = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const fewHours = made(
+  () => new Intl.NumberFormat('en-US', { maximumFractionDigits: 1, minimumFractionDigits: 1 }),
+);
+const manyHours = made(() => new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 }));
 
 /** GPU-hours: to a tenth while they are few; what is less than that is not nothing. */
 export function formatHours(hours: number): string {
   if (hours > 0 && hours < 0.05) return '< 0.1';
-  return hours === 0 ? '0' : (hours < 100 ? fewHours : manyHours).format(hours);
+  return hours === 0 ? '0' : (hours < 100 ? fewHours() : manyHours()).format(hours);
 }
 
 const used = (spend: number, limit: BudgetLimitView): string =>

@@ -2,6 +2,9 @@
 import { showTimes } from '../../core/formats/times.js';
 import { formatDuration } from '../../core/formats/durations.js';
 import type { AttemptState, JobState, TaskState } from '../../core/contract/states.js';
+import { formatCount, timeFormat } from './numbers.js';
+
+export { formatCount } from './numbers.js';
 
 export type AnyState = JobState | TaskState | AttemptState;
 
@@ -21,12 +24,6 @@ export const stateWords: Readonly<Record<AnyState, string>> = {
 
 const plural = (count: number, one: string, many: string): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
-
-const wholeNumber = new Intl.NumberFormat('en-US');
-
-export function formatCount(value: number): string {
-  return value < 1000 ? String(value) : wholeNumber.format(value);
-}
 
 export const countJobs = (count: number): string => plural(count, 'job', 'jobs');
 export const countTasks = (count: number): string => plural(count, 'task', 'tasks');
@@ -180,7 +177,7 @@ const exactParts: Intl.DateTimeFormatOptions = {
   second: '2-digit',
   timeZoneName: 'short',
 };
-const exact = new Intl.DateTimeFormat('en-GB', exactParts);
+const exact = timeFormat(exactParts);
 
 const inSentence: Intl.DateTimeFormatOptions = {
   day: 'numeric',
@@ -190,21 +187,21 @@ const inSentence: Intl.DateTimeFormatOptions = {
   minute: '2-digit',
   second: '2-digit',
 };
-const sentenceTime = new Intl.DateTimeFormat('en-GB', inSentence);
+const sentenceTime = timeFormat(inSentence);
 
 /** A sentence of the controller's, its times by the reader's clock. */
 export function localTimes(sentence: string, timeZone?: string): string {
   const format =
-    timeZone === undefined ? sentenceTime : new Intl.DateTimeFormat('en-GB', { ...inSentence, timeZone });
+    timeZone === undefined ? sentenceTime() : new Intl.DateTimeFormat('en-GB', { ...inSentence, timeZone });
   return showTimes(sentence, (ms) => format.format(ms));
 }
 
 /** `1 Dec 2026, 09:00:00`, by the reader's clock. */
-export const formatClockDay = (atMs: number): string => sentenceTime.format(atMs);
+export const formatClockDay = (atMs: number): string => sentenceTime().format(atMs);
 
 /** Local date and time to the second with the zone, as one hour a year comes twice; for the hover of a relative time. */
 export function formatExactTime(atMs: number, timeZone?: string): string {
   const format =
-    timeZone === undefined ? exact : new Intl.DateTimeFormat('en-GB', { ...exactParts, timeZone });
+    timeZone === undefined ? exact() : new Intl.DateTimeFormat('en-GB', { ...exactParts, timeZone });
   return format.format(atMs);
 }

@@ -4,6 +4,7 @@ import type { Band } from '../../core/contract/states.js';
 import { formatDuration } from '../../core/formats/durations.js';
 import { bandWords } from './budgets.js';
 import { countJobs, formatCount, stateWords } from './common.js';
+import { timeFormat } from './numbers.js';
 
 export const laneStateWord = (state: LaneItem['state']): string =>
   state === 'PROMISED' ? 'Promised' : stateWords[state];
@@ -140,8 +141,8 @@ export const queue = {
     `Last checkpoint at ${at}; the ${formatDuration(lostMs)} of work after it were lost`,
 } as const;
 
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const dayClock = new Intl.DateTimeFormat('en-GB', {
+const clock = timeFormat({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const dayClock = timeFormat({
   weekday: 'short',
   day: 'numeric',
   month: 'short',
@@ -151,5 +152,5 @@ const dayClock = new Intl.DateTimeFormat('en-GB', {
 
 /** `14:20:05`, with the day when it is more than half a day from the other time. */
 export function formatClock(atMs: number, nearMs: number): string {
-  return Math.abs(atMs - nearMs) < 43_200_000 ? clock.format(atMs) : dayClock.format(atMs);
+  return Math.abs(atMs - nearMs) < 43_200_000 ? clock().format(atMs) : dayClock().format(atMs);
 }

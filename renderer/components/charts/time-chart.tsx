@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { common } from '../../strings/common.js';
 import { charts as words } from '../../strings/charts.js';
+import { timeFormat } from '../../strings/numbers.js';
 import type { GraphColumns } from './history-data.js';
 import { lastAndHighest } from './history-data.js';
 import styles from './time-chart.module.css';
@@ -40,14 +41,14 @@ function cssValue(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
-const dayHour = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' });
+const clock = timeFormat({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const hour = timeFormat({ hour: '2-digit', minute: '2-digit' });
+const dayHour = timeFormat({ weekday: 'short', hour: '2-digit', minute: '2-digit' });
 /** From so long a time on the day is named. */
 const longMs = 43_200_000;
 /** Below that the lines of the grid lie less than a minute apart. */
 const shortMs = 300_000;
-const dayClock = new Intl.DateTimeFormat('en-GB', {
+const dayClock = timeFormat({
   weekday: 'short',
   day: 'numeric',
   month: 'short',
@@ -74,7 +75,7 @@ export function TimeChart(props: TimeChartProps) {
     }
     const seconds = now.data.seconds[at];
     if (time.current === null) return;
-    const format = now.toMs - now.fromMs > longMs ? dayClock : clock;
+    const format = (now.toMs - now.fromMs > longMs ? dayClock : clock)();
     time.current.textContent = index === null || seconds === undefined ? '' : format.format(seconds * 1000);
   };
 
@@ -121,7 +122,7 @@ export function TimeChart(props: TimeChartProps) {
             size: 24,
             values: (_self, splits) => {
               const { fromMs: from, toMs: to } = latest.current;
-              const format = to - from > longMs ? dayHour : to - from < shortMs ? clock : hour;
+              const format = (to - from > longMs ? dayHour : to - from < shortMs ? clock : hour)();
               return splits.map((seconds) => format.format(seconds * 1000));
             },
           },

@@ -5,7 +5,7 @@ import { formatSize } from '../../../core/formats/sizes.js';
 import { Dash } from '../../components/values.js';
 import { machine as words } from '../../strings/machine.js';
 import { machines } from '../../strings/machines.js';
-import { coresText } from '../machines/machine-figures.js';
+import { formatCores } from '../../strings/numbers.js';
 import styles from './machine-page.module.css';
 
 export function MachineFacts({ machine }: { readonly machine: MachineView }) {
@@ -13,7 +13,7 @@ export function MachineFacts({ machine }: { readonly machine: MachineView }) {
     [words.cpuModel, machine.cpuModel],
     [
       machines.processors,
-      words.cores(coresText(machine.cpuMillicoresFree), coresText(machine.cpuMillicoresTotal)),
+      words.cores(formatCores(machine.cpuMillicoresFree), formatCores(machine.cpuMillicoresTotal)),
     ],
     [
       words.memoryTotal,

@@ -13,9 +13,10 @@ import { RelativeTime } from '../../components/time.js';
 import type { MachineActions } from '../../components/use-machine-actions.js';
 import { common } from '../../strings/common.js';
 import { machines as words } from '../../strings/machines.js';
+import { formatCores } from '../../strings/numbers.js';
 import { GpuTile } from './gpu-tile.js';
 import styles from './machine-card.module.css';
-import { coresText, lowDisks } from './machine-figures.js';
+import { lowDisks } from './machine-figures.js';
 
 export interface MachineCardProps {
   readonly machine: MachineView;
@@ -144,7 +145,7 @@ function Load({ machine }: { readonly machine: MachineView }) {
       <Meter label={words.processors} value={busy === null ? null : busy / 100} text={cpu} />
       <span className={styles['figure']}>{busy === null ? common.dash : cpu}</span>
       <span className={`${styles['free'] ?? ''} iris-ellipsis`}>
-        {words.coresFree(coresText(machine.cpuMillicoresFree), coresText(machine.cpuMillicoresTotal))}
+        {words.coresFree(formatCores(machine.cpuMillicoresFree), formatCores(machine.cpuMillicoresTotal))}
       </span>
       <span>{words.memory}</span>
       <Meter

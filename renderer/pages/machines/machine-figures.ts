@@ -9,9 +9,5 @@ export function lowDisks(machine: MachineView): DiskView[] {
   return machine.disks.filter((disk) => disk.totalBytes > 0 && disk.freeBytes / disk.totalBytes < lowShare);
 }
 
-export function coresText(millicores: number): string {
-  return (millicores / 1000).toLocaleString('en-US', { maximumFractionDigits: 1 });
-}
-
 export const freeGpus = (gpus: readonly GpuView[]): number =>
   gpus.filter(({ state }) => state === 'FREE').length;

@@ -11,15 +11,12 @@ import { Meter } from '../../components/meter.js';
 import { RelativeTime } from '../../components/time.js';
 import { Dash } from '../../components/values.js';
 import { machines as machineWords } from '../../strings/machines.js';
+import { formatCores } from '../../strings/numbers.js';
 import { overview as words } from '../../strings/overview.js';
 import styles from './machine-panel.module.css';
 
 /** A disk with less than this share free is told of. */
 const lowShare = 0.05;
-
-function cores(millicores: number): string {
-  return (millicores / 1000).toLocaleString('en-US', { maximumFractionDigits: 1 });
-}
 
 export function MachinePanel({ machine }: { readonly machine: MachineView }) {
   const { answers } = conditionOf(machine);
@@ -67,7 +64,10 @@ function Figures({ machine }: { readonly machine: MachineView }) {
     <>
       <Line
         label={words.processors}
-        note={words.coresFree(cores(machine.cpuMillicoresFree), cores(machine.cpuMillicoresTotal))}
+        note={words.coresFree(
+          formatCores(machine.cpuMillicoresFree),
+          formatCores(machine.cpuMillicoresTotal),
+        )}
         value={cpuText}
       >
         <Meter
