@@ -2,7 +2,7 @@
 import type { Victim } from './holdings.js';
 import type { Plan } from './preemption.js';
 import type { JobEntry } from './queue.js';
-import { isCandidate, type Shape } from './shape.js';
+import type { Shape } from './shape.js';
 import { costOf, type Cost } from './victim-cost.js';
 import type { VictimSets } from './victim-sets.js';
 import type { Victims } from './victims.js';
@@ -32,19 +32,9 @@ export class GroupPlanner {
     private readonly sets: VictimSets,
   ) {}
 
-  /** Null when the group cannot hold all; else the plan of the worst victims' bands that can. */
-  planFor(entry: JobEntry, machines: Int32Array, band: number, size: number): GroupPlan | null {
+  /** Over those machines of a group that could hold any: the plan of the worst victims' bands that makes room; null for none. */
+  planFor(entry: JobEntry, members: readonly number[], band: number, size: number): GroupPlan | null {
     const { shape } = entry;
-    const members: number[] = [];
-    let most = 0;
-    for (const worker of machines) {
-      if ((this.working.reserved[worker] ?? 0) > 0 || !isCandidate(shape, worker)) continue;
-      const room = this.victims.room(shape, worker, band);
-      if (room === 0) continue;
-      most += room;
-      members.push(worker);
-    }
-    if (most < size) return null;
     for (let threshold = worstBand; threshold > band; threshold -= 1) {
       const chosen = this.chooseFor(entry, members, band, threshold, size);
       if (chosen === null) continue;
@@ -64,6 +54,7 @@ export class GroupPlanner {
   ): Victim[] | null {
     const { sets } = this;
     sets.begin(entry.shape);
+    const first = this.firstStepsOf(entry.shape, band, threshold);
     let total = 0;
     for (const worker of members) total += sets.room(worker);
     const chosen: Victim[] = [];
@@ -77,7 +68,7 @@ export class GroupPlanner {
           const worker = members[at] ?? 0;
           step =
             chosen.length === 0
-              ? this.firstStep(entry, worker, band, threshold)
+              ? this.firstStep(first, entry, worker, band, threshold)
               : this.stepOn(entry, worker, band, threshold, chosen);
           next[at] = step;
         }
@@ -100,20 +91,29 @@ export class GroupPlanner {
     return chosen;
   }
 
-  /** With nothing given yet it is the same for all gangs of the shape. */
-  private firstStep(entry: JobEntry, worker: number, band: number, threshold: number): Step | null {
+  private firstStepsOf(shape: Shape, band: number, threshold: number): FirstSteps {
     const { epoch } = this.working;
+    const byKind = this.firstSteps.get(shape) ?? [];
+    this.firstSteps.set(shape, byKind);
+    const kind = band * (worstBand + 1) + threshold;
+    const known = byKind[kind];
+    if (known?.epoch === epoch) return known;
+    const made = { epoch, seen: new Int32Array(this.working.table.count).fill(-1), steps: [] };
+    byKind[kind] = made;
+    return made;
+  }
+
+  /** With nothing given yet it is the same for all gangs of the shape. */
+  private firstStep(
+    known: FirstSteps,
+    entry: JobEntry,
+    worker: number,
+    band: number,
+    threshold: number,
+  ): Step | null {
     const touched = this.working.touched[worker] ?? 0;
     // What only that job may evict makes a difference.
     if (this.victims.hasGuests(worker)) return this.stepOn(entry, worker, band, threshold, []);
-    const byKind = this.firstSteps.get(entry.shape) ?? [];
-    this.firstSteps.set(entry.shape, byKind);
-    const kind = band * (worstBand + 1) + threshold;
-    let known = byKind[kind];
-    if (known?.epoch !== epoch) {
-      known = { epoch, seen: new Int32Array(this.working.table.count).fill(-1), steps: [] };
-      byKind[kind] = known;
-    }
     if (known.seen[worker] === touched) return known.steps[worker] ?? null;
     const step = this.stepOn(entry, worker, band, threshold, []);
     known.seen[worker] = touched;

@@ -27,6 +27,10 @@ export interface Victim {
   rank: number;
   preemptions: number;
   value: number;
+  /** What all its members hold. */
+  cpu: number;
+  memory: number;
+  cards: number;
   /** When the last of them started; Infinity while one has not. */
   startedMs: number;
   /** Some member may not be taken: its machine is not known. */
@@ -269,6 +273,9 @@ function sumUp(unit: Victim): void {
   unit.rank = bandRank('BATCH');
   unit.preemptions = 0;
   unit.value = 0;
+  unit.cpu = 0;
+  unit.memory = 0;
+  unit.cards = 0;
   unit.startedMs = Number.NEGATIVE_INFINITY;
   unit.fixed = false;
   for (const member of unit.members) addUp(unit, member);
@@ -280,6 +287,9 @@ function addUp(unit: Victim, { attempt, worker, value }: Held): boolean {
   unit.rank = Math.min(rank, bandRank(attempt.band));
   unit.preemptions = Math.max(unit.preemptions, attempt.preemptions);
   unit.value += value;
+  unit.cpu += attempt.cpuMillicores;
+  unit.memory += attempt.memoryBytes;
+  unit.cards += attempt.devices.length;
   unit.startedMs = Math.max(startedMs, attempt.startedAtMs ?? Number.POSITIVE_INFINITY);
   if (worker < 0) unit.fixed = true;
   return unit.rank !== rank || unit.startedMs !== startedMs || unit.fixed !== fixed;
@@ -293,6 +303,9 @@ function newVictim(id: string, gang: boolean): Victim {
     rank: bandRank('BATCH'),
     preemptions: 0,
     value: 0,
+    cpu: 0,
+    memory: 0,
+    cards: 0,
     startedMs: Number.NEGATIVE_INFINITY,
     fixed: false,
     lost: 0,

@@ -333,7 +333,8 @@ export class Pass {
         this.evictions.push({ uid, taskId, jobId, workerId, forJob: entry.job.id, forBand: band });
       }
     }
-    const victims = plan.victims.flatMap((victim) => victim.members);
+    const victims: Held[] = [];
+    for (const { members } of plan.victims) victims.push(...members);
     const uidsOf = (members: readonly Held[]) => members.map(({ attempt }) => attempt.uid).sort();
     // A gang starts together: each member waits for all that the gang waits for.
     const all = entry.job.gangBy === null ? null : uidsOf(victims);

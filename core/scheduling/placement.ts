@@ -79,8 +79,8 @@ export function findGroup(shape: Shape, size: number, working: Working): readonl
   begin(shape, working);
   // Room only shrinks within a pass.
   if (size >= shape.tooLarge) return null;
-  const { members } = working.table.groups(shape.gangBy ?? '');
-  const versions = working.groupVersions(shape.gangBy ?? '');
+  const { groups, versions } = working.groupings.by(shape.gangBy ?? '', working.table);
+  const { members } = groups;
   if (shape.groupSlots.length !== members.length) {
     shape.groupSlots = new Int32Array(members.length);
     shape.groupSeen = new Int32Array(members.length).fill(-1);

@@ -50,16 +50,23 @@ export class VictimSets {
   /** What of the three the group has least of for that many tasks of the shape; null when all would do. */
   scarcest(shape: Shape, machines: Int32Array, size: number): { what: Resource; missing: number } | null {
     const { working } = this;
-    let [gpus, cpu, memory] = [0, 0, 0];
-    for (const worker of machines) {
-      if (shape.gpus > 0) gpus += Math.floor(cardsLater(working, shape, worker) / shape.gpus);
-      if (shape.cpu > 0) cpu += Math.max(0, Math.floor((working.laterCpu[worker] ?? 0) / shape.cpu));
-      if (shape.memory > 0)
-        memory += Math.max(0, Math.floor((working.laterMemory[worker] ?? 0) / shape.memory));
+    const { laterCpu, laterMemory } = working;
+    if (shape.gpus > 0) {
+      let gpus = 0;
+      for (const worker of machines) gpus += Math.floor(cardsLater(working, shape, worker) / shape.gpus);
+      if (gpus < size) return { what: 'gpus', missing: size - gpus };
     }
-    if (shape.gpus > 0 && gpus < size) return { what: 'gpus', missing: size - gpus };
-    if (shape.cpu > 0 && cpu < size) return { what: 'cpu', missing: size - cpu };
-    if (shape.memory > 0 && memory < size) return { what: 'memory', missing: size - memory };
+    if (shape.cpu > 0) {
+      let cpu = 0;
+      for (const worker of machines) cpu += Math.max(0, Math.floor((laterCpu[worker] ?? 0) / shape.cpu));
+      if (cpu < size) return { what: 'cpu', missing: size - cpu };
+    }
+    if (shape.memory > 0) {
+      let memory = 0;
+      for (const worker of machines)
+        memory += Math.max(0, Math.floor((laterMemory[worker] ?? 0) / shape.memory));
+      if (memory < size) return { what: 'memory', missing: size - memory };
+    }
     return null;
   }
 
@@ -75,12 +82,10 @@ export class VictimSets {
 
   /** Tasks one victim could make room for at most, as far as that resource goes. */
   mostGain(shape: Shape, victim: Victim, what: Resource): number {
+    if (victim.members.length === 1) return gainOf(shape, what, victim.cpu, victim.memory, victim.cards);
     let gain = 0;
-    for (const { attempt } of victim.members) {
-      if (what === 'gpus') gain += Math.floor((shape.gpus - 1 + attempt.devices.length) / shape.gpus);
-      else if (what === 'cpu') gain += Math.ceil(attempt.cpuMillicores / shape.cpu);
-      else gain += Math.ceil(attempt.memoryBytes / shape.memory);
-    }
+    for (const { attempt } of victim.members)
+      gain += gainOf(shape, what, attempt.cpuMillicores, attempt.memoryBytes, attempt.devices.length);
     return gain;
   }
 
@@ -100,10 +105,7 @@ export class VictimSets {
       if (member.worker !== worker) continue;
       this.cpu[worker] = (this.cpu[worker] ?? 0) + step * member.attempt.cpuMillicores;
       this.memory[worker] = (this.memory[worker] ?? 0) + step * member.attempt.memoryBytes;
-      // Before it goes and after it has come back.
-      if (step === -1) this.note(member, -1);
-      this.cards[worker] = (this.cards[worker] ?? 0) + step * this.cardsOf(member);
-      if (step === 1) this.note(member, 1);
+      this.shiftCards(worker, member, step);
     }
   }
 
@@ -221,23 +223,40 @@ export class VictimSets {
 
   /** Cards of the model asked for that would be given to somebody. */
   private cardsOf({ devices }: Held): number {
-    const { table } = this.working;
-    const { shape } = this;
+    const { shape, gone } = this;
+    const { staying } = this.working.shared;
     if (shape === null || shape.gpus === 0) return 0;
-    const { row } = shape;
     let count = 0;
-    for (const at of devices) {
-      if (table.deviceOk[at] === 0 || (row !== 0 && table.deviceRow[at] !== row)) continue;
-      if (shape.sharedBytes !== null && !couldHold(table.deviceMemory[at], shape.sharedBytes)) continue;
-      // A card that is shared becomes free with the last who stays on it.
-      if ((this.working.shared.staying[at] ?? 0) - (this.gone[at] ?? 0) === 1) count += 1;
-    }
+    // A card that is shared becomes free with the last who stays on it.
+    for (const at of devices)
+      if ((staying[at] ?? 0) - (gone[at] ?? 0) === 1 && this.isOfUse(shape, at)) count += 1;
     return count;
   }
 
-  private note({ devices }: Held, step: 1 | -1): void {
-    for (const at of devices) this.gone[at] = (this.gone[at] ?? 0) + step;
+  private shiftCards(worker: number, { devices }: Held, step: 1 | -1): void {
+    const { shape, gone } = this;
+    const { staying } = this.working.shared;
+    let count = 0;
+    for (const at of devices) {
+      const before = gone[at] ?? 0;
+      gone[at] = before + step;
+      // The last who stays on it goes, or has come back.
+      const last = (staying[at] ?? 0) - (step === 1 ? before : before - 1) === 1;
+      if (last && shape !== null && shape.gpus > 0 && this.isOfUse(shape, at)) count += step;
+    }
+    this.cards[worker] = (this.cards[worker] ?? 0) + count;
   }
+
+  private isOfUse(shape: Shape, at: number): boolean {
+    const { table } = this.working;
+    if (table.deviceOk[at] === 0 || (shape.row !== 0 && table.deviceRow[at] !== shape.row)) return false;
+    return shape.sharedBytes === null || couldHold(table.deviceMemory[at], shape.sharedBytes);
+  }
+}
+
+function gainOf(shape: Shape, what: Resource, cpu: number, memory: number, cards: number): number {
+  if (what === 'gpus') return Math.floor((shape.gpus - 1 + cards) / shape.gpus);
+  return what === 'cpu' ? Math.ceil(cpu / shape.cpu) : Math.ceil(memory / shape.memory);
 }
 
 function roomOf(shape: Shape | null, cpu: number, memory: number, cards: number): number {

@@ -3,24 +3,19 @@
  * `later` also counts what is on its way out. What provisional places claim is in neither.
  */
 import { chooseDevices } from './devices.js';
+import { Groupings } from './group-changes.js';
 import { deviceBits, type Held, type Holdings } from './holdings.js';
 import { cardsLater, cardsNow, isOpenLater, isOpenNow } from './open-cards.js';
 import type { Rules } from './rules.js';
 import type { Shape } from './shape.js';
 import { SharedCards } from './shared-cards.js';
-import type { Groups, WorkerTable } from './worker-table.js';
+import type { WorkerTable } from './worker-table.js';
 
 /** Free for now, and free once those on their way out are gone. */
 const [nowBit, laterBit] = [1, 2];
 const manySlots = 0x7fffffff;
 /** Entries of `grown`, for each machine, before it is begun anew. */
 const keptGrowth = 4;
-
-/** Versions of the groups a grouping makes: they grow with every change of one of their machines. */
-interface GroupVersions {
-  readonly groups: Groups;
-  readonly versions: Int32Array;
-}
 
 export class Working {
   table: WorkerTable;
@@ -60,7 +55,7 @@ export class Working {
   private seen = new Int32Array(0);
   private buildSlots: number | null = null;
   readonly shared: SharedCards;
-  private readonly groupings = new Map<string, GroupVersions>();
+  readonly groupings = new Groupings();
 
   constructor(table: WorkerTable) {
     this.table = table;
@@ -72,6 +67,7 @@ export class Working {
   start(table: WorkerTable, holdings: Holdings, rules: Rules, nowMs: number): void {
     if (this.table !== table) this.allocate(table);
     this.epoch += 1;
+    this.groupings.begin();
     this.shared.begin(nowMs);
     this.fitChecks = 0;
     this.leavers.length = 0;
@@ -119,23 +115,9 @@ export class Working {
     this.noteChange(worker);
   }
 
-  /** Of the groups the machines make by that attribute, in their order. */
-  groupVersions(by: string): Int32Array {
-    const groups = this.table.groups(by);
-    let known = this.groupings.get(by);
-    if (known?.groups !== groups) {
-      known = { groups, versions: new Int32Array(groups.members.length) };
-      this.groupings.set(by, known);
-    }
-    return known.versions;
-  }
-
   private noteChange(worker: number): void {
     this.touched[worker] = (this.touched[worker] ?? 0) + 1;
-    for (const { groups, versions } of this.groupings.values()) {
-      const group = groups.of[worker] ?? -1;
-      if (group >= 0) versions[group] = (versions[group] ?? 0) + 1;
-    }
+    this.groupings.note(worker);
   }
 
   /** Changed by this pass, for this pass. */
