@@ -24,7 +24,7 @@ export const runFlags: readonly RunFlag[] = [
     '--job-name',
     'name',
     'NAME',
-    'name of the job (default: from the command, with a random suffix)',
+    'name of the job (default: from the command, with a suffix of its own)',
     (name) => ({ name }),
     {
       aliases: ['--name'],

@@ -57,7 +57,7 @@ export { fieldErrors } from './field-errors.js';
 
 export const jobRequestSchema = z.strictObject(
   {
-    /** Last part of the job's path. Empty or absent: generated from the command with a random suffix. */
+    /** Last part of the job's path. Empty or absent: generated from the command, with a suffix of its own. */
     name: z
       .string({ error: 'a name' })
       .max(jobLimits.maxNameLength, { error: `at most ${jobLimits.maxNameLength} characters` })

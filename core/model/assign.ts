@@ -13,7 +13,7 @@ export interface Assignment {
   readonly taskId: string;
   readonly workerId: string;
   readonly backendId: string;
-  /** 16 hex digits, random. */
+  /** 16 hex digits, given to no other. */
   readonly uid: string;
   /** UUIDs of the GPUs. */
   readonly devices: readonly string[];

@@ -89,7 +89,7 @@ export function checkNamePart(field: string, name: string, child: boolean): Resu
   return ok(name);
 }
 
-/** Name for a job that was given none: `iris-run-<program>-<suffix>`; the suffix is random and comes from the caller. */
+/** Name for a job that was given none: `iris-run-<program>-<suffix>`; the suffix comes from the caller. */
 export function generatedName(command: readonly string[], suffix: string): string {
   const program = (command[0] ?? '').split(/[/\\]/).at(-1) ?? '';
   const cleaned = program

@@ -14,13 +14,13 @@ import { metaKeys } from '../../core/model/view.js';
 import { isEmpty, mergeChanges, noChanges } from './merge-changes.js';
 import type { AttemptObservation, Backend } from '../backends/backend.js';
 import type { Store } from '../store/types.js';
-import type { Logger } from './logger.js';
-import { describeError } from './logger.js';
+import { describeError, type Logger } from './logger.js';
 import type { Publisher } from './publisher.js';
+import { freshText, type FreshText } from './fresh-text.js';
 import { GuardedBackend, usualPatience, type BackendPatience } from './guarded-backend.js';
 import { LiveViews } from './live-views.js';
 import { Placement } from './placement.js';
-import { decideBatch, randomText, type Command, type RandomText, type TargetResult } from './round.js';
+import { decideBatch, type Command, type TargetResult } from './round.js';
 import { RoundRecorder } from './round-recorder.js';
 import { PortRange } from './ports.js';
 import { Explanations, type Submitter } from './explanations.js';
@@ -81,7 +81,7 @@ export class Controller {
   private readonly launches: LaunchPlans;
   private readonly reasons = new ReasonWatch(() => this.placement.causes.changed());
   private readonly backendId: string;
-  private readonly random: RandomText;
+  private readonly fresh: FreshText;
   private commands: Waiting[] = [];
   private observations: AttemptObservation[] = [];
   private publisher: Publisher | null = null;
@@ -101,7 +101,7 @@ export class Controller {
       changed: () => this.backendChanged(),
     });
     this.backendId = this.backend.describe().id;
-    this.random = randomText(parts.random);
+    this.fresh = freshText(parts.random, parts.nowMs);
     this.timer = new RoundTimer({ ...parts, due: () => this.markDirty() });
     this.explanations = new Explanations({ ...parts, state, placement: () => this.placement });
     this.recorder = new RoundRecorder(path.join(parts.homeRoot, 'rounds'), parts);
@@ -255,7 +255,7 @@ export class Controller {
       nowMs,
       observations,
       commands: waiting.map((entry) => entry.command),
-      random: this.random,
+      fresh: this.fresh,
       elapsed: this.timer.elapsed.of,
       waitingCause: (taskId) => this.placement.causeOf(taskId),
       ranksBeside: (job) => this.placement.ranksBeside(job),
@@ -266,7 +266,7 @@ export class Controller {
     const placed = this.placement.place({
       nowMs,
       backendId: this.backendId,
-      random: this.random,
+      fresh: this.fresh,
       ports: this.ports,
       record: this.recorder.isOn ? (round) => this.recorder.note(round) : null,
       moved: (taskId, why) =>

@@ -19,10 +19,10 @@ import { inputOf } from '../../core/scheduling/replay.js';
 import { Scheduler } from '../../core/scheduling/scheduler.js';
 import { WaitCauses } from '../../core/scheduling/wait-causes.js';
 import type { WorkerObservation } from '../backends/backend.js';
+import type { FreshText } from './fresh-text.js';
 import { offerOf, withAdded } from './machine-offers.js';
 import { noChanges } from './merge-changes.js';
 import type { PortRange } from './ports.js';
-import type { RandomText } from './round.js';
 
 /** Assignments one round makes at most; a transaction of more would delay what came in meanwhile. */
 const maxAssignments = 500;
@@ -30,7 +30,7 @@ const maxAssignments = 500;
 export interface PlacementInput {
   readonly nowMs: number;
   readonly backendId: string;
-  readonly random: RandomText;
+  readonly fresh: FreshText;
   readonly ports: PortRange;
   /** Something decided that no longer held when it was written. */
   readonly moved: (taskId: string, why: string) => void;
@@ -101,7 +101,7 @@ export class Placement {
     carryOut(draft, decision, {
       nowMs: input.nowMs,
       backendId: input.backendId,
-      uid: () => input.random.uid(),
+      uid: () => input.fresh.uid(),
       ports: (jobId) => {
         const names = draft.job(jobId)?.spec.ports ?? [];
         return names.length === 0 ? {} : input.ports.allot(names, draft.unfinishedAttempts());

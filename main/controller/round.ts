@@ -28,6 +28,7 @@ import {
 } from '../../core/model/transitions.js';
 import { keepEpochNear, setHalfLife } from '../../core/model/use.js';
 import type { AttemptObservation } from '../backends/backend.js';
+import type { FreshText } from './fresh-text.js';
 import type { Identity } from './session.js';
 
 export type Command =
@@ -101,25 +102,6 @@ interface DroppedReport {
   readonly state: AttemptObservation['state'];
 }
 
-export interface RandomText {
-  /** 16 hex digits for an attempt. */
-  uid(): string;
-  /** Six letters and digits for a generated name. */
-  suffix(): string;
-}
-
-/** `bytes` gives that many random bytes in hex. */
-export function randomText(bytes: (count: number) => string): RandomText {
-  return {
-    uid: () => bytes(8),
-    suffix: () =>
-      BigInt(`0x${bytes(8)}`)
-        .toString(36)
-        .slice(-6)
-        .padStart(6, '0'),
-  };
-}
-
 /** What came in since the last round: observations first, so that a freed place can be taken in the same round. */
 export function decideBatch(
   state: ModelState,
@@ -127,7 +109,7 @@ export function decideBatch(
     readonly nowMs: number;
     readonly observations: readonly AttemptObservation[];
     readonly commands: readonly Command[];
-    readonly random: RandomText;
+    readonly fresh: FreshText;
     readonly elapsed: Elapsed;
     /** Why a task waits, for the message of one that waited too long. */
     readonly waitingCause: (taskId: string) => Cause | null;
@@ -168,7 +150,7 @@ function carryOut(draft: Draft, command: Command, input: CommandInput): Result<u
 }
 
 function answerTo(draft: Draft, command: Command, input: CommandInput): Result<unknown> {
-  const { nowMs, random } = input;
+  const { nowMs, fresh } = input;
   switch (command.kind) {
     case 'submit':
       return submit(draft, {
@@ -176,7 +158,7 @@ function answerTo(draft: Draft, command: Command, input: CommandInput): Result<u
         user: command.user,
         submittedBy: command.user,
         nowMs,
-        suffix: random.suffix(),
+        suffix: fresh.suffix(),
         retryOf: command.retryOf,
         mayManage: command.mayManage,
       });
@@ -217,7 +199,7 @@ function answerTo(draft: Draft, command: Command, input: CommandInput): Result<u
     }
     case 'stop':
     case 'retry':
-      return ok(command.jobIds.map((id) => target(draft, command, id, nowMs, random)));
+      return ok(command.jobIds.map((id) => target(draft, command, id, nowMs, fresh)));
   }
 }
 
@@ -230,7 +212,7 @@ function target(
   command: Extract<Command, { kind: 'stop' | 'retry' }>,
   id: string,
   nowMs: number,
-  random: RandomText,
+  fresh: FreshText,
 ): TargetResult {
   const job = draft.findJob(id);
   if (job === undefined) return { id, newId: null, refusal: refusal('NOT_FOUND', `There is no job ${id}.`) };
@@ -254,7 +236,7 @@ function target(
     user: job.user,
     submittedBy: command.user,
     nowMs,
-    suffix: random.suffix(),
+    suffix: fresh.suffix(),
     retryOf: id,
     mayManage: command.mayManage,
   });
