@@ -5,6 +5,8 @@ export interface LabHost {
   readonly name: string;
   readonly home: string;
   readonly address: string;
+  /** Of its network: `/run/netns/NAME`. */
+  readonly space: string;
   /** Its /var/tmp. */
   readonly kept: string;
   /** What comes before a command that shall run there. */

@@ -13,6 +13,7 @@ import {
   type LabMachines,
   type LabProbe,
 } from '../harness/lab.js';
+import { barCommand, expectSeenSoon } from '../harness/live-bar.js';
 import { eventually } from '../harness/process-backend.js';
 
 let engine: OwnEngine;
@@ -106,6 +107,20 @@ describeLabEngine('containers on a workstation by SSH', () => {
     next.stop(launch.uid, { container: true, graceMs: 500 });
     await next.over(launch.uid, 30_000);
     expect(await next.text(launch.uid)).toBe(`\r 1%${lines}\r 2%`);
+  }, 90_000);
+
+  test('show a line while it grows within a second', async () => {
+    const probe = await opened();
+    const launch = launchOf({
+      command: [...barCommand],
+      image: engineImage,
+      workingDirectory: `${host.home}/jobs`,
+    });
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING', 30_000);
+    await expectSeenSoon(probe, launch.uid, `${host.home}/jobs`);
+    probe.stop(launch.uid, { container: true, graceMs: 500 });
+    await probe.over(launch.uid, 30_000);
   }, 90_000);
 
   test('tell what they used', async () => {
