@@ -1,10 +1,16 @@
-/** Builds the launcher from its source, once a test process, so that tests need no build of the whole. */
+/** Builds the launcher from its source, once for each file of tests that needs it, so that none needs a build of the whole. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { build } from 'vite';
+import { afterAll } from 'vitest';
 
 let built: Promise<string> | null = null;
+
+// A worker of the tests ends by a signal, so its own end would be too late.
+afterAll(async () => {
+  if (built !== null) await rm(path.dirname(await built), { recursive: true, force: true });
+});
 
 export function launcherFile(): Promise<string> {
   built ??= buildLauncher();
@@ -13,7 +19,6 @@ export function launcherFile(): Promise<string> {
 
 async function buildLauncher(): Promise<string> {
   const outDir = await mkdtemp(path.join(os.tmpdir(), 'iris-launcher-'));
-  process.once('exit', () => void rm(outDir, { recursive: true, force: true }));
   await build({
     configFile: false,
     logLevel: 'error',
