@@ -1,5 +1,5 @@
 /** Names and modes of the data folder. */
-import { mkdtempSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -33,8 +33,12 @@ test('a socket path the system would cut goes to a short folder of ours, the sam
   expect(resolveHome({ ...fixed, platform: 'linux', flag: `${long}y` }).socket).not.toBe(home.socket);
 });
 
-test('folders are for their owner only', () => {
-  const home = resolveHome({ flag: mkdtempSync(path.join(os.tmpdir(), 'iris-home-')) });
+test('folders are for their owner only', ({ onTestFinished }) => {
+  const root = mkdtempSync(path.join(os.tmpdir(), 'iris-home-'));
+  onTestFinished(() => {
+    rmSync(root, { recursive: true });
+  });
+  const home = resolveHome({ flag: root });
   prepareHome(home);
   expect([home.folder, home.attempts, home.logs].map((folder) => statSync(folder).mode & 0o777)).toEqual([
     0o700, 0o700, 0o700,
