@@ -9,6 +9,12 @@ import { chooseSandbox } from './sandbox.js';
 import { openRotatingLog } from './rotating-log.js';
 import { startDesktop } from './start-desktop.js';
 
+/**
+ * Without a GPU Chromium draws a page in squares of 256 pixels, 25 of them in a list that is scrolled. In strips as wide as the window, as
+ * it has them with a GPU, the same page costs its compositor half as much. With a GPU this says nothing.
+ */
+const softwareTile = { width: 2048, height: 256 };
+
 export interface DesktopCode {
   /** `keepCode` keeps the compiled form of all this for the next start; to be called when the start is over. */
   runDesktop(start: StartArguments, home: Home, keepCode: () => void): void;
@@ -37,6 +43,8 @@ export const runDesktop: DesktopCode['runDesktop'] = (start, home, keepCode) => 
     leave(unusableMessage(home.folder, error));
   }
   app.commandLine.appendSwitch('js-flags', youngSpaceFlag);
+  app.commandLine.appendSwitch('default-tile-width', String(softwareTile.width));
+  app.commandLine.appendSwitch('default-tile-height', String(softwareTile.height));
   app.setName('Iris Desktop');
   app.setPath('userData', profile);
   registerAppScheme();
