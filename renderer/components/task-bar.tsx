@@ -42,11 +42,7 @@ export const TaskBar = memo(function TaskBar({ counts, total }: TaskBarProps) {
   return (
     <span className={styles['cell']} title={title}>
       <span className={styles['count']}>{jobs.tasksDone(done, total)}</span>
-      <svg className={styles['bar']} viewBox={`0 0 ${total} 1`} preserveAspectRatio="none" aria-hidden="true">
-        {taskSegments(counts).map(({ state, x, width, color }) => (
-          <rect key={state} x={x} y={0} width={width} height={1} fill={color} />
-        ))}
-      </svg>
+      <span className={styles['bar']} style={{ background: taskBarFill(counts, total) }} aria-hidden="true" />
     </span>
   );
 });
@@ -60,21 +56,27 @@ export function tasksHint(counts: JobSummary['taskCounts']): string {
   return jobs.tasksHint(parts.join(', '));
 }
 
-export interface TaskSegment {
-  readonly state: TaskState;
-  readonly x: number;
-  readonly width: number;
-  readonly color: string;
+const restColor = 'var(--iris-meter)';
+
+/**
+ * The bar as a background: its parts in their colours, a task as wide as any other. Drawn as shapes of their own they would take the
+ * browser's compositor a coordinate system a bar, which a long list pays for in each frame.
+ */
+export function taskBarFill(counts: JobSummary['taskCounts'], total: number): string {
+  const stops: string[] = [];
+  let at = 0;
+  let last = restColor;
+  for (const state of order) {
+    const count = counts[state] ?? 0;
+    if (count === 0) continue;
+    const from = percent(at / total);
+    at += count;
+    last = stateLooks[state].color;
+    stops.push(`${last} ${from} ${percent(at / total)}`);
+  }
+  if (at < total) stops.push(`${restColor} ${percent(at / total)}`);
+  if (stops.length > 1) return `linear-gradient(to right, ${stops.join(', ')})`;
+  return at < total ? restColor : last;
 }
 
-/** The parts of the bar, a task a unit. */
-export function taskSegments(counts: JobSummary['taskCounts']): readonly TaskSegment[] {
-  let at = 0;
-  return order.flatMap((state) => {
-    const width = counts[state] ?? 0;
-    if (width === 0) return [];
-    const x = at;
-    at += width;
-    return [{ state, x, width, color: stateLooks[state].color }];
-  });
-}
+const percent = (share: number): string => `${Math.min(100, Math.round(share * 10_000) / 100)}%`;

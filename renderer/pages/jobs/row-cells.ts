@@ -2,10 +2,10 @@
 import { isTerminalJobState, type JobState } from '../../../core/contract/states.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { jobRoute, routeHash } from '../../app/router.js';
-import { iconNode, onePathIcon, svgElement } from '../../components/icon-node.js';
+import { iconNode, onePathIcon } from '../../components/icon-node.js';
 import type { IconName } from '../../components/icon-shapes.js';
 import { stateLooks } from '../../components/state-badge.js';
-import { taskBarStyles, taskSegments, tasksHint } from '../../components/task-bar.js';
+import { taskBarFill, taskBarStyles, tasksHint } from '../../components/task-bar.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
 import { common, localTimes, stateWords } from '../../strings/common.js';
 import { jobs as words } from '../../strings/jobs.js';
@@ -62,6 +62,8 @@ export function nameCell() {
 
 export function stateCell() {
   const root = cell('state');
+  const shownAs = attributeOf(root, 'class');
+  const [plain, cut] = [classOf('cell', 'state'), classOf('cell', 'state', 'cut')];
   const badge = span(styles['badge']);
   const outlined = attributeOf(badge, 'data-outlined');
   const icon = onePathIcon(14);
@@ -103,6 +105,8 @@ export function stateCell() {
         reasonHint(marks.hovered ? message : null);
       }
       setThere(root, reason, message !== undefined);
+      // A state's word alone always has room, and a clip costs each frame that paints it.
+      shownAs(failures > 0 || mark !== '' || message !== undefined ? cut : plain);
     },
   };
 }
@@ -122,23 +126,11 @@ export function tasksCell() {
   const one = root.firstChild;
   const count = span(taskBarStyles['count']);
   const countText = textIn(count);
-  const bar = svgElement('svg', { preserveAspectRatio: 'none' });
-  bar.setAttribute('class', taskBarStyles['bar'] ?? '');
+  const bar = span(taskBarStyles['bar']);
   bar.setAttribute('aria-hidden', 'true');
-  const viewBox = attributeOf(bar, 'viewBox');
-  const parts: ReturnType<typeof barPart>[] = [];
+  let filled = '';
   let counts: JobSummary['taskCounts'] | null = null;
   let many = false;
-
-  function barPart() {
-    const rect = svgElement('rect', { y: '0', height: '1' });
-    return {
-      rect,
-      x: attributeOf(rect, 'x'),
-      width: attributeOf(rect, 'width'),
-      fill: attributeOf(rect, 'fill'),
-    };
-  }
 
   return {
     root,
@@ -154,16 +146,8 @@ export function tasksCell() {
       }
       if (!many) return;
       countText(words.tasksDone(counts.SUCCEEDED ?? 0, job.numTasks));
-      viewBox(`0 0 ${job.numTasks} 1`);
-      const segments = taskSegments(counts);
-      segments.forEach(({ x, width, color }, index) => {
-        const part = (parts[index] ??= barPart());
-        part.x(String(x));
-        part.width(String(width));
-        part.fill(color);
-        if (part.rect.parentNode !== bar) bar.append(part.rect);
-      });
-      for (const part of parts.slice(segments.length)) part.rect.remove();
+      const fill = taskBarFill(counts, job.numTasks);
+      if (fill !== filled) bar.style.background = filled = fill;
     },
   };
 }

@@ -9,6 +9,7 @@ import type { JobEntities } from '../../state/entities.js';
 import { createLateDraws } from './late-draws.js';
 import { lineWindow, reserveLines, type LineWindow } from './line-window.js';
 import type { ListRow, ListStructure } from './list-structure.js';
+import { createPointerRest, pointedAt } from './pointer-rest.js';
 import { actionAttribute, type RowAction } from './row-dom.js';
 import { createRowElement, rowElementId, rowHeight, type RowElement } from './row-element.js';
 import type { Selection } from './selection.js';
@@ -30,8 +31,6 @@ export interface RowHandlers {
 const reserveAFrame = 5;
 /** Where there is no layout, as long as a window of the usual size. */
 const usualHeight = 600;
-/** While the rows run past a resting pointer, none of them is under it. */
-const restMs = 120;
 /** The head stays on top of the rows and takes that much of the view. */
 export const headHeight = 27;
 /** While nothing is known yet, as many bars as a window holds. */
@@ -92,9 +91,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
   let top = 0;
   let others: readonly number[] = [];
   let hovered: Slot | null = null;
-  let pointed: Element | null = null;
-  let scrolledAtMs = Number.NEGATIVE_INFINITY;
-  let hoverTimer: ReturnType<typeof setTimeout> | null = null;
+  const pointer = createPointerRest(hover);
   /** Rows that changed by themselves. */
   const late = createLateDraws(drawSlot);
   /** Lines of the reserve are still to be drawn, with the next frame in which no others were. */
@@ -171,7 +168,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
       slot.stopListening = id === null ? null : jobs.listen(id, slot.changed);
     }
     drawSlot(slot);
-    if (slot.element.root.parentNode === null) elements?.place.append(slot.element.root);
+    if (slot.element.root.parentNode === null) elements?.place.insertBefore(slot.element.root, pointer.sheet);
   }
 
   const length = (structure: ListStructure): number =>
@@ -250,14 +247,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
     while (slots.length < size) newSlot();
   }
 
-  function hover(): void {
-    hoverTimer = null;
-    const wait = scrolledAtMs + restMs - performance.now();
-    if (wait > 0) {
-      hoverTimer = setTimeout(hover, wait);
-      return;
-    }
-    const root = pointed?.closest('[role="row"]') ?? null;
+  function hover(root: Element | null): void {
     const next = root === null ? null : (slots.find(({ element }) => element.root === root) ?? null);
     if (next === hovered) return;
     const before = hovered;
@@ -266,22 +256,16 @@ export function createRowsView(parts: RowsViewParts): RowsView {
     if (next !== null) drawSlot(next);
   }
 
-  function point(element: Element | null): void {
-    pointed = element;
-    if (hoverTimer === null) hover();
-  }
-
-  function jobAt(
-    target: EventTarget | null,
-  ): { readonly id: string; readonly action: Element | null } | null {
-    if (!(target instanceof Element)) return null;
-    const root = target.closest('[role="row"]');
+  function jobAt(event: MouseEvent): { readonly id: string; readonly action: Element | null } | null {
+    const target = pointedAt(event);
+    const root = target?.closest('[role="row"]') ?? null;
+    if (target === null || root === null) return null;
     const row = slots.find(({ element }) => element.root === root)?.row ?? null;
     return row?.kind === 'job' ? { id: row.id, action: target.closest('button') } : null;
   }
 
   function onClick(event: MouseEvent): void {
-    const found = jobAt(event.target);
+    const found = jobAt(event);
     if (found === null || shown === null) return;
     const { handlers } = shown;
     const { id, action } = found;
@@ -318,7 +302,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
   }
 
   function onMenu(event: MouseEvent): void {
-    const found = jobAt(event.target);
+    const found = jobAt(event);
     if (found === null) return;
     event.preventDefault();
     shown?.handlers.menu(found.id, event.clientX, event.clientY);
@@ -330,23 +314,16 @@ export function createRowsView(parts: RowsViewParts): RowsView {
       height = viewHeight();
       const { place: rows, scroller } = given;
       const onScroll = () => {
-        scrolledAtMs = performance.now();
+        pointer.moved();
         // Nothing was changed yet since the last frame: reading it costs nothing here.
         const at = scroller.scrollTop;
         given.onScroll(at);
         place(false, at);
       };
-      const onOver = (event: MouseEvent) => {
-        point(event.target instanceof Element ? event.target : null);
-      };
-      const onLeave = () => {
-        point(null);
-      };
       scroller.addEventListener('scroll', onScroll, { passive: true });
       rows.addEventListener('click', onClick);
       rows.addEventListener('contextmenu', onMenu);
-      rows.addEventListener('mouseover', onOver);
-      rows.addEventListener('mouseleave', onLeave);
+      const leavePointer = pointer.attach(rows);
       const sizes = new ResizeObserver(() => {
         const now = viewHeight();
         if (now === height) return;
@@ -361,15 +338,12 @@ export function createRowsView(parts: RowsViewParts): RowsView {
       return () => {
         for (const stop of stops) stop();
         sizes.disconnect();
-        if (hoverTimer !== null) clearTimeout(hoverTimer);
-        hoverTimer = null;
+        leavePointer();
         late.stop();
         leaveReserve();
         scroller.removeEventListener('scroll', onScroll);
         rows.removeEventListener('click', onClick);
         rows.removeEventListener('contextmenu', onMenu);
-        rows.removeEventListener('mouseover', onOver);
-        rows.removeEventListener('mouseleave', onLeave);
         for (const slot of slots) clearSlot(slot);
         range = null;
         others = [];
