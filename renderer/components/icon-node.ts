@@ -8,7 +8,7 @@ const templates = new Map<string, SVGSVGElement>();
 const svgName = (name: string): string =>
   name.startsWith('stroke') ? name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) : name;
 
-export function svgElement<Tag extends 'svg' | 'rect' | 'circle' | 'path'>(
+function svgElement<Tag extends 'svg' | 'rect' | 'circle' | 'path'>(
   tag: Tag,
   attributes: Readonly<Record<string, string>>,
 ): SVGElementTagNameMap[Tag] {
