@@ -12,11 +12,12 @@ import { Frame } from './frame.js';
 
 function FollowTheme() {
   const settings = useStore(useDesktop().settings);
-  const { setColorScheme } = useMantineColorScheme();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
   const wanted = settings.theme === 'system' ? 'auto' : settings.theme;
   useEffect(() => {
-    setColorScheme(wanted);
-  }, [wanted, setColorScheme]);
+    // Where it is that already nothing is set: Mantine turns all transitions off for a moment, and so has the whole page styled twice.
+    if (colorScheme !== wanted) setColorScheme(wanted);
+  }, [colorScheme, wanted, setColorScheme]);
   return null;
 }
 

@@ -42,10 +42,12 @@ const startSettings: DesktopSettings = { closeToTray: 'ask', notificationsPaused
 export interface DesktopOptions {
   readonly host?: Host;
   readonly document?: Document;
+  /** Called before the first answers of the controller are taken in. */
+  readonly answered?: (() => void) | undefined;
 }
 
 export function createDesktop(bridge: DesktopBridge, options: DesktopOptions = {}): Desktop {
-  const host = options.host ?? createHost({ connect: bridge.connect });
+  const host = options.host ?? createHost({ connect: bridge.connect, answered: options.answered });
   const page = options.document ?? document;
   const jobs = createJobEntities();
   const counts: WritableStore<Counts | null> = createPacedStore<Counts | null>(null, countsGapMs);

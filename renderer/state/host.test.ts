@@ -61,6 +61,39 @@ describe('host', () => {
     host.close();
   });
 
+  it('asks on its first connection without waiting for the answer to its greeting', async () => {
+    const fake = new FakeHost({ jobs: 12 });
+    fake.hold();
+    const host = createHost({ connect: fake.bridge.connect });
+    const { seen, listener } = jobsListener();
+    host.subscribe('jobs', {}, listener);
+    const answer = host.call('status', {});
+    await eventually(() => fake.held?.length).toBe(3);
+    expect(host.connection.get().kind).toBe('connecting');
+    fake.release();
+    await expect(answer).resolves.toMatchObject({ clusterName: 'local' });
+    expect(host.connection.get().kind).toBe('connected');
+    expect(seen).toEqual(['snapshot 4']);
+    expect(fake.calls.map(({ method }) => method)).toEqual(['hello', 'status']);
+    expect(fake.subscriptionsOf('jobs')).toBe(1);
+    host.close();
+  });
+
+  it('on a later connection asks only once it stands, so that what waits in vain was not sent', async () => {
+    const fake = new FakeHost({ jobs: 0 });
+    const { setTimer, fire } = manualTimers();
+    const host = createHost({ connect: fake.bridge.connect, setTimer });
+    await reached(host, 'connected');
+    fake.disconnect();
+    fake.hold();
+    fire(200);
+    const answer = host.call('status', {});
+    expect(fake.held?.length).toBe(1);
+    fake.release();
+    await expect(answer).resolves.toMatchObject({ clusterName: 'local' });
+    host.close();
+  });
+
   it('takes a new snapshot of each topic after the connection came back', async () => {
     const fake = new FakeHost({ jobs: 12 });
     const { setTimer, timers, fire } = manualTimers();

@@ -17,6 +17,7 @@ import { createContractClient, type ContractClient } from '../../core/contract/c
 import type { BridgeConnection, DesktopBridge } from '../../core/contract/desktop-bridge.js';
 import { RefusalError, errorCodes, refusal, type Refusal, type Result } from '../../core/contract/errors.js';
 import type { HostStatus } from '../../core/contract/views.js';
+import { firstTogether, pageSoon } from './first-frames.js';
 import { createIdleInbox, pageIdle } from './idle-inbox.js';
 import { createStore, type ReadableStore } from './store.js';
 
@@ -58,6 +59,8 @@ export interface HostOptions {
   readonly setTimer?: (run: () => void, ms: number) => () => void;
   /** How long a call waits while there is no connection. */
   readonly patienceMs?: number;
+  /** Called before the first answers of a connection are taken in. */
+  readonly answered?: (() => void) | undefined;
 }
 
 const firstDelayMs = 200;
@@ -73,6 +76,8 @@ interface OpenTopic {
   readonly start: (client: ContractClient) => void;
   readonly stop: () => void;
 }
+
+const nothing = () => undefined;
 
 function timeoutTimer(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms);
@@ -96,14 +101,20 @@ export function createHost(options: HostOptions): Host {
   let paused = false;
   let closed = false;
 
+  /**
+   * Who takes calls. The very first connection does from its greeting on, whose answer is not waited for: the controller takes frames in
+   * order, and what the first page shows comes a turn earlier. Later ones do once they stand: what cannot be sent then is said to have not been.
+   */
   function ready(): ContractClient | null {
-    return connection.get().kind === 'connected' ? client : null;
+    const { kind } = connection.get();
+    return kind === 'connected' || kind === 'connecting' ? client : null;
   }
 
   function open(): void {
     if (closed) return;
     cancelRetry?.();
     cancelRetry = null;
+    const first = connection.get().kind === 'connecting';
     let alive = true;
     const onClosed = () => {
       if (!alive) return;
@@ -119,7 +130,7 @@ export function createHost(options: HostOptions): Host {
       const receive = createIdleInbox((text) => {
         if (alive) made.receive(JSON.parse(text));
       }, pageIdle());
-      port = options.connect(receive, onClosed);
+      port = options.connect(firstTogether(receive, pageSoon(), options.answered ?? nothing), onClosed);
     } catch (error) {
       alive = false;
       lost(
@@ -135,6 +146,7 @@ export function createHost(options: HostOptions): Host {
         cancelPatience?.();
         cancelPatience = null;
         connection.set({ kind: 'connected', status: result.value });
+        if (first) return;
         for (const call of pending) call.start(made);
         if (!paused) for (const topic of topics) topic.start(made);
         return;

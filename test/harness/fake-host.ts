@@ -69,7 +69,8 @@ export class FakeHost {
   readonly bridge: DesktopBridge;
   nowMs: number;
   private readonly counted: JobCounts;
-  private held: (() => void)[] | null = null;
+  /** Answers kept back; null while none are. */
+  held: (() => void)[] | null = null;
   /** While false no connection can be opened. */
   reachable = true;
   /** What the folder picker answers. */
