@@ -26,9 +26,10 @@ export interface RowHandlers {
 
 /**
  * Lines beyond those in view that are drawn in one frame. Two turns of the wheel within one frame would else make it long, the next one
- * as late for it, and so on.
+ * as late for it, and so on. While the list moves and so many lie ready, none are: what a frame costs beside its lines, from styles to
+ * the compositor's own copy, is half of it, and is then paid every second frame.
  */
-const reserveAFrame = 5;
+const reserveAFrame = { moving: 9, resting: 5, ready: 6 };
 /** Where there is no layout, as long as a window of the usual size. */
 const usualHeight = 600;
 /** The head stays on top of the rows and takes that much of the view. */
@@ -178,7 +179,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
    * Puts the lines in view into the pool, and of the reserve some a frame. `all`: what the lines are may have changed, not only which are
    * in view.
    */
-  function place(all: boolean, at: number): void {
+  function place(all: boolean, at: number, moving = true): void {
     if (elements === null || shown === null) return;
     const { structure } = shown;
     if (at !== top) forward = at > top;
@@ -192,7 +193,13 @@ export function createRowsView(parts: RowsViewParts): RowsView {
     fitSlots(size);
     const still = all ? [] : others.filter((line) => line >= first && line <= last);
     const seen: number[] = [];
-    let left = reserveAFrame;
+    const beyond = reserveLines(next, forward);
+    const ready = beyond.findIndex((line) => slots[line % size]?.line !== line);
+    let left = !moving
+      ? reserveAFrame.resting
+      : ready < 0 || ready >= reserveAFrame.ready
+        ? 0
+        : reserveAFrame.moving;
     /** Whether the line is there now. */
     const put = (line: number, inView: boolean): boolean => {
       const slot = slots[line % size];
@@ -213,7 +220,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
       return true;
     };
     for (let line = next.firstInView; line <= next.lastInView; line += 1) put(line, true);
-    const behind = reserveLines(next, forward).filter((line) => !put(line, false)).length > 0;
+    const behind = beyond.filter((line) => !put(line, false)).length > 0;
     for (const slot of slots) {
       // Those that wait for a line of the reserve keep the one they had, out of view as it is.
       const isOut = slot.row !== null && (slot.line < first || slot.line > last);
@@ -229,7 +236,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
 
   function placeReserve(): void {
     reserveFrame = requestAnimationFrame(placeReserve);
-    if (!placedInFrame) place(false, top);
+    if (!placedInFrame) place(false, top, false);
     placedInFrame = false;
   }
 
