@@ -146,6 +146,36 @@ describe.skipIf(reason !== null)(
       });
     });
 
+    test('a disk that is nearly full is looked at much more often', async () => {
+      await probe.backend.close();
+      probe = await backends.open({ attemptsFolder: disk, storageSampleMs: 100_000 });
+      const launch = waiting(0);
+      probe.run(launch);
+      await running(launch);
+      fill();
+      expect((await probe.warned(launch.uid)).warnings[0]?.code).toBe('LOG_STORAGE_FULL');
+      openGate();
+      await probe.over(launch.uid);
+    });
+
+    test('who was refused a write between two looks tells of it in its cause', async () => {
+      const other = path.join(backends.folder, 'other');
+      mkdirSync(other);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', other]);
+      try {
+        // Full for a moment only, and on a disk that nobody looks at.
+        const launch = shell(
+          `head -c 100000 /dev/zero >${other}/file; code=$?; rm ${other}/file; exit $((40 + code))`,
+        );
+        probe.run(launch);
+        const end = await probe.over(launch.uid);
+        expect(end).toMatchObject({ state: 'FAILED', exitCode: 41, cause: { code: 'EXIT_CODE' } });
+        expect(end.cause?.message).toMatch(/ended with exit code 41, and said .*No space left on device$/);
+      } finally {
+        execFileSync('umount', ['--lazy', other]);
+      }
+    });
+
     test('the others go on to their own ends, and a new start says why it cannot be', async () => {
       const good = waiting(0);
       const bad = waiting(5);

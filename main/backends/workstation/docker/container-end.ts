@@ -1,5 +1,4 @@
 /** What the end of a container means for its attempt. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
 import type { Cause } from '../../../../core/contract/views.js';
@@ -15,8 +14,8 @@ import {
   type DataRoom,
 } from '../../../../core/formats/docker/data-room.js';
 import type { ContainerView } from '../../../../core/formats/docker/inspect.js';
-import { LogLineReader } from '../../../../core/formats/docker/log-lines.js';
 import type { AttemptEntry } from '../process/attempt-entry.js';
+import { lastLine, saidOfNoRoom } from '../process/last-words.js';
 import { outcomeOf, signalOf } from '../process/outcome.js';
 import type { AttemptEnd } from './attempt-note.js';
 import { pauseOf, waits } from './attempt-turns.js';
@@ -70,6 +69,7 @@ export function endOfRun(
           : null,
     timeLimitMs: spec?.timeoutMs ?? null,
     fullDisk: null,
+    saidOfNoRoom: view.exitCode === 0 ? null : saidOfNoRoom(entry.folder),
     deviceFault: entry.deviceFault,
     program: spec?.command[0] ?? 'The command',
     otherwise: { code: 'CONTAINER_LOST', message: 'The Engine does not know how its container ended.' },
@@ -244,31 +244,4 @@ export function refusedEnd(
     signal: null,
     cause: { code, message: `${what} could not be started: ${daemonSentence(reason)}${where}${advice}` },
   };
-}
-
-const tailBytes = 4096;
-
-/** Null: there is nothing. */
-function lastLine(file: string): string | null {
-  let handle: number;
-  try {
-    handle = openSync(file, 'r');
-  } catch {
-    return null;
-  }
-  try {
-    const { size } = fstatSync(handle);
-    const tail = Buffer.alloc(Math.min(size, tailBytes));
-    const read = readSync(handle, tail, 0, tail.length, size - tail.length);
-    const reader = new LogLineReader(500);
-    const lines = [...reader.push(tail.subarray(0, read)), ...reader.end()];
-    return (
-      lines
-        .filter((line) => line.trim() !== '')
-        .at(-1)
-        ?.trim() ?? null
-    );
-  } finally {
-    closeSync(handle);
-  }
 }

@@ -10,14 +10,22 @@ import type { AttemptEntry } from './attempt-entry.js';
 
 /** A disk with less than this is full for all purposes. */
 const fullBelowBytes = 64 * 1024;
+/** One with less than this can be full, and have room again, within half a second. */
+const scarceBelowBytes = 1024 ** 3;
 
 /** The folder when there is no room left where it lies. */
 export function fullDisk(folder: string): string | null {
+  const free = freeBytes(folder);
+  return free !== null && free < fullBelowBytes ? folder : null;
+}
+
+/** Null: cannot be told. */
+function freeBytes(folder: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize < fullBelowBytes ? folder : null;
+    return bavail * bsize;
   } catch {
-    return null; // cannot be told
+    return null;
   }
 }
 
@@ -39,8 +47,14 @@ export interface LogStorageWatchOptions {
 }
 
 const defaultEveryMs = 500;
+const scarceEveryMs = 50;
+/** A look that takes longer, as over a network, is not made more often. */
+const dearMs = 2;
 
-/** Looks at the disk now and then while anything runs. A disk that was full only between two looks is not noticed. */
+/**
+ * Looks at the disk now and then while anything runs, and ten times as often while there is little room. A disk that was full only
+ * between two looks is not noticed: who is refused a write is told, nobody else.
+ */
 export class LogStorageWatch {
   private readonly running = new Map<string, AttemptEntry>();
   private timer: NodeJS.Timeout | null = null;
@@ -49,7 +63,7 @@ export class LogStorageWatch {
 
   add(entry: AttemptEntry): void {
     this.running.set(entry.uid, entry);
-    this.timer ??= setInterval(() => this.look(), this.options.everyMs ?? defaultEveryMs).unref();
+    if (this.timer === null) this.beat();
   }
 
   remove(uid: string): void {
@@ -59,16 +73,29 @@ export class LogStorageWatch {
 
   /** Also at once when a write of our own was refused. */
   look(): void {
-    if (fullDisk(this.options.attemptsFolder) === null) return;
+    this.lookAt(freeBytes(this.options.attemptsFolder));
+  }
+
+  close(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+  }
+
+  private beat(): void {
+    const began = performance.now();
+    const free = freeBytes(this.options.attemptsFolder);
+    const scarce = free !== null && free < scarceBelowBytes && performance.now() - began < dearMs;
+    const everyMs = this.options.everyMs ?? defaultEveryMs;
+    this.timer = setTimeout(() => this.beat(), scarce ? Math.min(scarceEveryMs, everyMs) : everyMs).unref();
+    this.lookAt(free);
+  }
+
+  private lookAt(free: number | null): void {
+    if (free === null || free >= fullBelowBytes) return;
     for (const entry of this.running.values()) {
       if (!entry.warnings.has('LOG_STORAGE_FULL'))
         this.options.warn(entry, logMayBeCut(entry.folder, 'while the task ran'));
     }
-  }
-
-  close(): void {
-    if (this.timer !== null) clearInterval(this.timer);
-    this.timer = null;
   }
 }
 

@@ -18,6 +18,8 @@ export interface EndFacts {
   readonly deviceFault?: { readonly reason: string; readonly ended: boolean } | null;
   /** Path of a full disk its log lies on. */
   readonly fullDisk: string | null;
+  /** Its own last words of a disk or quota that was full. */
+  readonly saidOfNoRoom?: string | null;
   readonly program: string;
   /** The cause when there is no code. */
   readonly otherwise: Cause;
@@ -82,7 +84,7 @@ export function outcomeOf(facts: EndFacts): Outcome {
     state: 'FAILED',
     exitCode: code,
     signal: null,
-    cause: { code: 'EXIT_CODE', message: exitMessage(facts.program, code) },
+    cause: { code: 'EXIT_CODE', message: exitMessage(facts.program, code, facts.saidOfNoRoom ?? null) },
   };
 }
 
@@ -103,12 +105,14 @@ export const rebooted: Cause = {
   message: 'The machine was started anew while the task ran.',
 };
 
-function exitMessage(program: string, code: number): string {
+function exitMessage(program: string, code: number, saidOfNoRoom: string | null): string {
   const said = `${program} ended with exit code ${code}`;
   if (code === 127)
     return `${said}: by convention, a command it called was not found (see its error output).`;
   if (code === 126)
     return `${said}: by convention, a command it called could not be executed (see its error output).`;
+  if (saidOfNoRoom !== null)
+    return `${said}, and said at its end that there was no room on a disk, or in a quota: ${saidOfNoRoom}`;
   return `${said}.`;
 }
 

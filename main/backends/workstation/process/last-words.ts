@@ -1,0 +1,45 @@
+/** What a task said last, where that tells more than how it ended. */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import path from 'node:path';
+import { LogLineReader } from '../../../../core/formats/docker/log-lines.js';
+
+const tailBytes = 4096;
+const lineBytes = 500;
+/** As the C library and those who wrap it say ENOSPC and EDQUOT. */
+const noRoom = /No space left on device|Disk quota exceeded|\bENOSPC\b|\bEDQUOT\b/i;
+
+/** Null: there is nothing. */
+export function lastLine(file: string): string | null {
+  return lastLines(file).at(-1) ?? null;
+}
+
+/**
+ * The last words about a disk or quota that was full, in what it said at the end: nobody but who was refused a write knows of one that
+ * had room again at once.
+ */
+export function saidOfNoRoom(folder: string): string | null {
+  for (const name of ['err', 'out']) {
+    const line = lastLines(path.join(folder, name)).findLast((each) => noRoom.test(each));
+    if (line !== undefined) return line;
+  }
+  return null;
+}
+
+function lastLines(file: string): readonly string[] {
+  let handle: number;
+  try {
+    handle = openSync(file, 'r');
+  } catch {
+    return [];
+  }
+  try {
+    const { size } = fstatSync(handle);
+    const tail = Buffer.alloc(Math.min(size, tailBytes));
+    const read = readSync(handle, tail, 0, tail.length, size - tail.length);
+    const reader = new LogLineReader(lineBytes);
+    const lines = [...reader.push(tail.subarray(0, read)), ...reader.end()];
+    return lines.map((line) => line.trim()).filter((line) => line !== '');
+  } finally {
+    closeSync(handle);
+  }
+}
