@@ -1,9 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { resolveHome } from '../home.js';
+import { makeControllerThread } from './controller-thread.js';
 import { connectOrStart } from './host-link.js';
+
+/** A thread that tells of the first word it hears instead of doing it. */
+const teller = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort } from 'node:worker_threads';
+    parentPort.once('message', ({ kind }) => {
+      const refusal = { code: 'INTERNAL', message: 'heard ' + kind, fields: [] };
+      parentPort.postMessage({ kind: 'failed', refusal });
+    });`)}`,
+);
 
 test('where nobody can listen the controller’s thread is made at once, not after a try to connect', async () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'iris-link-'));
@@ -21,6 +34,53 @@ test('where nobody can listen the controller’s thread is made at once, not aft
     // That thread ends without a word.
     expect(await starting).toBeNull();
   } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('a thread that was made ahead is the one that is started', async () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'iris-link-'));
+  const home = resolveHome({ flag: folder, env: {} });
+  const thread = makeControllerThread(teller, { home, appVersion: '0', runtime: 'test' });
+  let others = 0;
+  const count = () => (others += 1);
+  try {
+    // A new thread is told of a tick after it was made.
+    await once(process, 'worker');
+    process.on('worker', count);
+    const workerModule = new URL('data:text/javascript,');
+    await expect(
+      connectOrStart({ home, appVersion: '0', runtime: 'test', workerModule, thread }),
+    ).rejects.toThrow('heard start');
+    expect(others).toBe(0);
+  } finally {
+    process.off('worker', count);
+    await thread.terminate();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('and is ended, without a word, where there is a host to attach to', async () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'iris-link-'));
+  const home = resolveHome({ flag: folder, env: {} });
+  const thread = makeControllerThread(teller, { home, appVersion: '0', runtime: 'test' });
+  const heard: unknown[] = [];
+  thread.on('message', (message) => heard.push(message));
+  const ended = once(thread, 'exit');
+  const server = net.createServer();
+  try {
+    mkdirSync(path.dirname(home.socket), { recursive: true });
+    server.listen(home.socket);
+    await once(server, 'listening');
+    const workerModule = new URL('data:text/javascript,');
+    const link = await connectOrStart({ home, appVersion: '0', runtime: 'test', workerModule, thread });
+    expect(link.kind).toBe('attached');
+    await ended;
+    expect(heard).toEqual([]);
+    await link.shutdown('the test is over');
+  } finally {
+    server.close();
+    await thread.terminate();
     rmSync(folder, { recursive: true, force: true });
   }
 });

@@ -2,13 +2,13 @@
  * How the desktop's main thread reaches a controller: its own, in a worker thread, or another host's through the socket. Frames
  * pass through unread.
  */
-import { existsSync } from 'node:fs';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import type { ClientFrame } from '../../core/contract/protocol.js';
 import type { Home } from '../home.js';
 import type { LinkFrame } from '../server/frame-text.js';
 import { connectSocket } from '../server/socket-client.js';
+import { makeControllerThread, mayListen } from './controller-thread.js';
 
 export interface LinkClient {
   send(frame: ClientFrame): void;
@@ -33,10 +33,13 @@ export interface LinkOptions {
   readonly runtime: string;
   /** The built controller-worker module. */
   readonly workerModule: URL;
+  /** A thread made ahead of this call, which takes it: it is started, or ended where there is a host to attach to. */
+  readonly thread?: Worker | null;
 }
 
 /** What passes between the main thread and the controller's worker. */
 export type WorkerMessage =
+  | { readonly kind: 'start' }
   | { readonly kind: 'open'; readonly client: number }
   | { readonly kind: 'frame'; readonly client: number; readonly frame: unknown }
   | { readonly kind: 'close'; readonly client: number }
@@ -45,18 +48,15 @@ export type WorkerMessage =
   | { readonly kind: 'shutdown'; readonly reason: string }
   | { readonly kind: 'stopped'; readonly reason: string };
 
-export interface WorkerInput {
-  readonly home: Home;
-  readonly appVersion: string;
-  readonly runtime: string;
-}
-
 /** Takes the folder when it is free, else attaches to its owner. */
 export async function connectOrStart(options: LinkOptions): Promise<HostLink> {
   // Where nothing can listen nothing is waited for: what comes after a wait under the desktop comes only when Electron is nearly ready.
   if (mayListen(options.home.socket)) {
     const existing = await attachToHost(options.home.socket).catch(() => null);
-    if (existing !== null) return existing;
+    if (existing !== null) {
+      void options.thread?.terminate();
+      return existing;
+    }
   }
   try {
     return await startLocalHost(options);
@@ -67,14 +67,9 @@ export async function connectOrStart(options: LinkOptions): Promise<HostLink> {
   }
 }
 
-/** A named pipe is no file that could be looked for. */
-function mayListen(socketPath: string): boolean {
-  return process.platform === 'win32' || existsSync(socketPath);
-}
-
 export async function startLocalHost(options: LinkOptions): Promise<HostLink> {
-  const input: WorkerInput = { home: options.home, appVersion: options.appVersion, runtime: options.runtime };
-  const worker = new Worker(options.workerModule, { workerData: input, name: 'controller' });
+  const { home, appVersion, runtime } = options;
+  const worker = options.thread ?? makeControllerThread(options.workerModule, { home, appVersion, runtime });
   const clients = new Map<number, { receive(frame: LinkFrame): void; closed(reason: Refusal): void }>();
   let nextClient = 1;
   let gone: Refusal | null = null;
@@ -114,6 +109,7 @@ export async function startLocalHost(options: LinkOptions): Promise<HostLink> {
         case 'stopped':
           end(refusal('UNAVAILABLE', `The controller stopped: ${message.reason}.`));
           return;
+        case 'start':
         case 'open':
         case 'shutdown':
           return;
@@ -129,6 +125,7 @@ export async function startLocalHost(options: LinkOptions): Promise<HostLink> {
       reject(new RefusalError(reason));
       end(reason);
     });
+    post({ kind: 'start' });
   });
 
   return {

@@ -1,7 +1,8 @@
 /** What runs in the desktop's worker thread: the controller, away from the thread that draws and answers the tray. */
 import type { MessagePort } from 'node:worker_threads';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
-import type { WorkerInput, WorkerMessage } from './host-link.js';
+import type { WorkerInput } from './controller-thread.js';
+import type { WorkerMessage } from './host-link.js';
 import { LogFrameText, type LogFrame } from '../logs/log-answer.js';
 import { startHost, type Host } from './host.js';
 import { fillPool } from './random-hex.js';

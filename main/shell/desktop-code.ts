@@ -1,6 +1,7 @@
 /** The desktop's code: what must be settled before Electron is ready, then the start-up in order. */
 import { app, Menu } from 'electron';
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { youngSpaceFlag } from '../engine.js';
 import { makeFolder, unusableMessage, type Home } from '../home.js';
 import { registerAppScheme } from './app-protocol.js';
@@ -16,11 +17,14 @@ import { startDesktop } from './start-desktop.js';
 const softwareTile = { width: 2048, height: 256 };
 
 export interface DesktopCode {
-  /** `keepCode` keeps the compiled form of all this for the next start; to be called when the start is over. */
-  runDesktop(start: StartArguments, home: Home, keepCode: () => void): void;
+  /**
+   * `thread` waits for the word to be the controller's; null where there may be one already. `keepCode` keeps the compiled form of all
+   * this for the next start; to be called when the start is over.
+   */
+  runDesktop(start: StartArguments, home: Home, thread: Worker | null, keepCode: () => void): void;
 }
 
-export const runDesktop: DesktopCode['runDesktop'] = (start, home, keepCode) => {
+export const runDesktop: DesktopCode['runDesktop'] = (start, home, thread, keepCode) => {
   const profile = join(home.folder, 'window');
   const log = openRotatingLog(join(home.logs, 'desktop.log'));
 
@@ -53,7 +57,7 @@ export const runDesktop: DesktopCode['runDesktop'] = (start, home, keepCode) => 
 
   // One instance a profile: the first one is told what the second was asked for.
   if (app.requestSingleInstanceLock({ argv: process.argv.slice(1) })) {
-    startDesktop({ home, start, log, settingsFile: join(profile, 'settings.json'), keepCode });
+    startDesktop({ home, start, log, settingsFile: join(profile, 'settings.json'), thread, keepCode });
   } else {
     process.stdout.write('Iris Desktop runs already with this data folder; its window is shown.\n');
     app.exit(0);

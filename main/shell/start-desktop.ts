@@ -2,6 +2,7 @@
 import { Notification, app, dialog, shell } from 'electron';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { connectOrStart } from '../controller/host-link.js';
 import type { Home } from '../home.js';
@@ -50,13 +51,15 @@ export interface DesktopInput {
   readonly start: StartArguments;
   readonly log: RotatingLog;
   readonly settingsFile: string;
+  /** For the first controller of this desktop, where nobody else's can be there. */
+  readonly thread: Worker | null;
   /** Keeps the compiled form of the desktop's code; called once the start is over. */
   readonly keepCode: () => void;
 }
 
 const secondStartSchema = z.object({ argv: z.array(z.string()) });
 
-export function startDesktop({ home, start, log, settingsFile, keepCode }: DesktopInput): void {
+export function startDesktop({ home, start, log, settingsFile, thread, keepCode }: DesktopInput): void {
   const write = (level: 'info' | 'warn' | 'error', line: string) => log.write(level, line);
   const warn = (line: string) => log.write('warn', line);
   const unattended = process.env['IRIS_HEADLESS_DISPLAY'] === '1';
@@ -175,14 +178,19 @@ export function startDesktop({ home, start, log, settingsFile, keepCode }: Deskt
     );
     // Before Electron is ready: the controller's thread reads its code on another processor meanwhile.
     const link = await lifecycle.step('controller', () => {
+      let waiting = thread;
       const made = startControllerLink({
-        connectOrStart: () =>
-          connectOrStart({
+        connectOrStart: () => {
+          const first = waiting;
+          waiting = null;
+          return connectOrStart({
             home,
             appVersion,
             runtime: runtimeName(),
             workerModule: pathToFileURL(builtModule('controller-worker')),
-          }),
+            thread: first,
+          });
+        },
         appVersion,
         log: write,
         nowMs: Date.now,
