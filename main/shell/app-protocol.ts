@@ -1,6 +1,6 @@
 /** The window's own scheme: serves the bundle's files and nothing else, GET only, each with the policy header. */
 import { protocol, type ProtocolRequest, type ProtocolResponse, type Session } from 'electron';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { appOrigin, appScheme, resolveAsset } from './asset-path.js';
 import { pageHeaders } from './content-policy.js';
 import { crashPage } from './crash-page.js';
@@ -34,16 +34,20 @@ interface BufferProtocol {
 export function serveApp(session: Session, rendererFolder: string, log: (line: string) => void): () => void {
   const buffers: BufferProtocol = session.protocol;
   buffers.registerBufferProtocol(appScheme, (request, answer) => {
-    void answerTo(request, rendererFolder, log).then(answer);
+    answer(answerTo(request, rendererFolder, log));
   });
   return () => buffers.unregisterProtocol(appScheme);
 }
 
-async function answerTo(
+/**
+ * Read within the answer: the files are our own and few, and at a start, when all processors are busy, each of the four turns through the
+ * pool of threads that reading beside it takes comes late, while the page waits.
+ */
+function answerTo(
   request: ProtocolRequest,
   rendererFolder: string,
   log: (line: string) => void,
-): Promise<ProtocolResponse> {
+): ProtocolResponse {
   if (request.method !== 'GET') {
     return page(405, 'text/plain', Buffer.from('Only GET is answered here.'), { Allow: 'GET' });
   }
@@ -51,7 +55,7 @@ async function answerTo(
   const asset = resolveAsset(request.url, rendererFolder);
   if (asset !== null) {
     try {
-      return page(200, asset.contentType, await readFile(asset.file));
+      return page(200, asset.contentType, readFileSync(asset.file));
     } catch (error) {
       log(`${request.url} cannot be served: ${error instanceof Error ? error.message : String(error)}`);
     }
