@@ -1,5 +1,7 @@
 /** Calls of nvidia-smi, none of which can hold this program: each has a time limit, and while one hangs no other is made. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 
 export type ToolAnswer =
   | { readonly kind: 'text'; readonly text: string }
@@ -98,6 +100,7 @@ export class NvidiaTool implements CardsTool {
   run(args: readonly string[]): Promise<ToolAnswer> {
     const hangs = this.hangs();
     if (hangs !== null) return Promise.resolve({ kind: 'failed', reason: hangs });
+    if (!mayBeThere(this.options.command ?? 'nvidia-smi')) return Promise.resolve({ kind: 'absent' });
     return new Promise((resolve) => {
       const child = this.start(args, (absent, message) => {
         clearTimeout(timer);
@@ -123,4 +126,14 @@ export class NvidiaTool implements CardsTool {
       });
     });
   }
+}
+
+/**
+ * False: none of the folders that are searched has it. To learn it by a failed start means a copy of this whole process, at a start of
+ * the desktop and each minute on a machine without cards.
+ */
+function mayBeThere(command: string): boolean {
+  const folders = process.env['PATH'];
+  if (process.platform === 'win32' || folders === undefined || command.includes('/')) return true;
+  return folders.split(':').some((folder) => existsSync(path.join(folder, command)));
 }
