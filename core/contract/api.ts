@@ -327,9 +327,12 @@ export type MethodResult<M extends MethodName> = z.output<(typeof methods)[M]['r
  * gets a new snapshot (and sequence numbers from 1 again) instead of what it missed.
  */
 export const topics = {
-  /** Rows that changed (whatever the list's filter: the client keeps what it shows) and the counts. Snapshot: counts only. */
+  /**
+   * Rows that changed (whatever the list's filter: the client keeps what it shows) and the counts. Snapshot: counts only. With
+   * `countsOnly` a delta has no rows: it tells that some job changed, and the counts.
+   */
   jobs: {
-    filter: z.strictObject({}),
+    filter: z.strictObject({ countsOnly: z.boolean().optional() }),
     snapshot: z.strictObject({ counts: countsSchema }),
     delta: z.strictObject({
       rows: z.array(jobSummarySchema),

@@ -26,7 +26,8 @@ export function publishChanges(publisher: Publisher, publication: Publication): 
   )
     publisher.budgetsChanged();
   if (changes.machines.length > 0) publisher.machinesChanged();
-  if ((['jobs', 'job', 'overview', 'queue'] as const).some((topic) => publisher.hasSubscribers(topic))) {
+  if (changes.jobs.length > 0) publisher.countsChanged();
+  if (publisher.wantsRows()) {
     const changed = views.changed(changes, (jobId) => publisher.wants('job', jobId));
     if (changed.jobs.length + changed.touched.length > 0) publisher.changed({ ...changed, removed: [] });
     publication.reasons.soon(publisher);

@@ -93,6 +93,7 @@ export class Publisher {
       id,
       topic,
       key: keyOf(filter),
+      countsOnly: 'countsOnly' in filter && filter.countsOnly === true,
       send,
       seq: 0,
       awaitingAck: false,
@@ -132,8 +133,22 @@ export class Publisher {
     return this.members(topic).size > 0;
   }
 
+  /** Somebody looks at jobs or tasks, not at their counts alone. */
+  wantsRows(): boolean {
+    for (const subscription of this.members('jobs')) if (!subscription.countsOnly) return true;
+    return (['job', 'overview', 'queue'] as const).some((topic) => this.hasSubscribers(topic));
+  }
+
+  /** Rows of jobs were written: for who wants no rows. */
+  countsChanged(): void {
+    for (const subscription of this.members('jobs')) if (subscription.countsOnly) this.touch(subscription, 0);
+  }
+
+  /** Nothing in it: the counts alone. */
   changed(changes: Changes): void {
+    const rows = changes.jobs.length + changes.touched.length + changes.removed.length;
     for (const subscription of this.members('jobs')) {
+      if (subscription.countsOnly && rows > 0) continue;
       for (const row of changes.jobs) subscription.rows.set(row.id, row);
       for (const id of changes.touched) subscription.rows.set(id, null);
       for (const id of changes.removed) {

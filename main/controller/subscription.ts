@@ -10,6 +10,8 @@ export interface Subscription {
   readonly topic: TopicName;
   /** The job, attempt or machine's address it is about; empty for topics without one. */
   readonly key: string;
+  /** Of `jobs`: the rows are of no use to it. */
+  readonly countsOnly: boolean;
   readonly send: Send;
   seq: number;
   awaitingAck: boolean;

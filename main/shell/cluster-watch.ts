@@ -1,7 +1,6 @@
 /** What the main thread knows of the cluster, kept up to date: for the tray, and for the words said on quitting. */
 import type { Refusal } from '../../core/contract/errors.js';
-import { isTerminalJobState } from '../../core/contract/states.js';
-import type { Counts, JobSummary } from '../../core/contract/views.js';
+import type { Counts } from '../../core/contract/views.js';
 import type { ShellClient } from './shell-client.js';
 import { mostTrayJobs, type TrayJob } from './tray-model.js';
 
@@ -63,24 +62,18 @@ export function startClusterWatch(
     }, listGapMs);
   }
 
-  /** Whether a change can have altered the list as it stands. */
-  function concernsList(row: JobSummary): boolean {
-    const shown = state.runningJobs.some((job) => job.id === row.id);
-    return row.depth === 1 && (row.state === 'RUNNING' ? !shown : shown || isTerminalJobState(row.state));
-  }
-
   const stops = [
     client.onState((problem) => update({ problem, seen: state.seen || problem === null })),
     client.subscribe(
       'jobs',
-      {},
+      { countsOnly: true },
       (value) => {
         update({ counts: value.counts });
         void listRunning();
       },
       (value) => {
         update({ counts: value.counts });
-        if (value.rows.some(concernsList)) listSoon();
+        listSoon();
       },
     ),
   ];

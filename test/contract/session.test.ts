@@ -244,6 +244,31 @@ describe('subscriptions', () => {
     ]);
   });
 
+  test('who asked for counts only gets no rows, and nothing for rows that changed no job', async () => {
+    const { frames, publisher, session, pass, greet } = connect();
+    await greet();
+    session.receive({ kind: 'subscribe', id: 2, topic: 'jobs', filter: { countsOnly: true } });
+    await turn();
+    expect(frames).toEqual([{ kind: 'snapshot', id: 2, value: { counts } }]);
+    expect(publisher.wantsRows()).toBe(false);
+    session.receive({ kind: 'ack', id: 2, seq: 0 });
+    pass(200);
+    const changed = { jobs: [row('/ada/a')], touched: ['/ada/b'], tasks: new Map(), removed: [] };
+    publisher.changed(changed);
+    await turn();
+    expect(frames).toHaveLength(1);
+    publisher.countsChanged();
+    const told = { kind: 'delta', id: 2, value: { rows: [], removed: [], counts } };
+    expect(frames.slice(1)).toEqual([{ ...told, seq: 1 }]);
+    session.receive({ kind: 'ack', id: 2, seq: 1 });
+    pass(200);
+    // As after somebody has looked at the failures.
+    publisher.changed({ jobs: [], touched: [], tasks: new Map(), removed: [] });
+    expect(frames.slice(2)).toEqual([{ ...told, seq: 2 }]);
+    session.receive({ kind: 'subscribe', id: 3, topic: 'jobs', filter: {} });
+    expect(publisher.wantsRows()).toBe(true);
+  });
+
   test('a client that falls far behind gets a snapshot instead of what it missed', async () => {
     const { frames, session, publisher, greet, pass } = connect();
     await greet();

@@ -52,3 +52,39 @@ describe('what is unfinished now', () => {
     expect(await watch.countsNow()).toBeNull();
   });
 });
+
+it('the running jobs are listed again a moment after jobs have changed, once for all that change meanwhile', () => {
+  const asked: string[] = [];
+  const timers: (() => void)[] = [];
+  const filters: object[] = [];
+  let tell: (value: { counts: Counts }) => void = () => undefined;
+  const watch = startClusterWatch(
+    {
+      call: ((method: string) => {
+        asked.push(method);
+        return Promise.resolve({ total: 0, rows: [] });
+      }) as never,
+      subscribe: ((_topic: string, filter: object, _snapshot: unknown, onDelta: typeof tell) => {
+        filters.push(filter);
+        tell = onDelta;
+        return () => undefined;
+      }) as never,
+      onState: () => () => undefined,
+    },
+    () => undefined,
+    (run) => {
+      timers.push(run);
+      return () => undefined;
+    },
+  );
+  expect(filters).toEqual([{ countsOnly: true }]);
+  tell({ counts: fresh });
+  tell({ counts: told });
+  expect(asked).toEqual([]);
+  expect(timers).toHaveLength(1);
+  timers[0]?.();
+  expect(asked).toEqual(['job.list']);
+  tell({ counts: fresh });
+  expect(timers).toHaveLength(2);
+  watch.close();
+});
