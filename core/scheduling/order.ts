@@ -2,7 +2,7 @@
 import { isOverLimit, isUpperBand } from '../budget/effective-band.js';
 import { bandRank, bands, type Band } from '../contract/states.js';
 import { compareTexts } from '../model/sorted-list.js';
-import { compareAge, type JobEntry, type UserEntry } from './queue.js';
+import { compareAge, type JobEntry, type Queue, type UserEntry } from './queue.js';
 import type { WorkerTable } from './worker-table.js';
 
 /** Where one user stands in a band. */
@@ -43,26 +43,34 @@ export function nextJob(cursor: Cursor): void {
   cursor.taskAt = 0;
 }
 
+/** The band it competes in. */
+export function bandOf({ user, job }: JobEntry): Band {
+  return isDemoted(user, job.band) ? 'BATCH' : job.band;
+}
+
 /**
- * Gangs, then large tasks, that have waited since `sinceMs`, the longest wait first. They are hard to place: were they tried in their
- * users' turns, small work would take what becomes free, and another one would hold the band's reservation in each pass.
+ * Gangs, then large tasks, that have waited since `sinceMs`, the longest wait first; by rank of the band they compete in. They are hard to
+ * place: were they tried in their users' turns, small work would take what becomes free, and another one would hold the band's
+ * reservation in each pass. Looked for by shape: a long queue is mostly small work of few shapes.
  */
-export function eldersOf(cursors: readonly Cursor[], table: WorkerTable, sinceMs: number): JobEntry[] {
-  const elders: JobEntry[] = [];
-  for (const { lists } of cursors) {
-    for (const list of lists) {
-      for (const entry of list) {
-        if (entry.job.waitingSinceMs > sinceMs) continue;
-        entry.shape.refresh(table);
-        if (entry.job.gangBy !== null || entry.shape.isLarge) elders.push(entry);
-      }
-    }
+export function eldersOf(queue: Queue, table: WorkerTable, sinceMs: number): readonly JobEntry[][] {
+  const elders: JobEntry[][] = bands.map(() => []);
+  for (const [shape, entries] of queue.alike) {
+    shape.refresh(table);
+    if (shape.gangBy === null && !shape.isLarge) continue;
+    for (const entry of entries)
+      if (entry.indexes.length > 0 && entry.job.waitingSinceMs <= sinceMs)
+        elders[bandRank(bandOf(entry))]?.push(entry);
   }
-  return elders.sort(
-    (left, right) =>
-      Number(right.job.gangBy !== null) - Number(left.job.gangBy !== null) ||
-      left.job.waitingSinceMs - right.job.waitingSinceMs ||
-      compareAge(left.job, right.job),
+  for (const list of elders) list.sort(compareElders);
+  return elders;
+}
+
+function compareElders({ job: left }: JobEntry, { job: right }: JobEntry): number {
+  return (
+    Number(right.gangBy !== null) - Number(left.gangBy !== null) ||
+    left.waitingSinceMs - right.waitingSinceMs ||
+    compareAge(left, right)
   );
 }
 

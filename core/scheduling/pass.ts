@@ -61,9 +61,10 @@ export class Pass {
     this.memory.reservations.start(this.rules);
     const { cluster, working, placed, released } = this;
     const claims = { cluster, working, placed, released, elsewhere: true, byIndex: false };
-    for (const band of bandsInOrder) {
+    const elders = eldersOf(cluster.queue, cluster.table, this.nowMs - this.rules.reserveAfterMs);
+    for (const [rank, band] of bandsInOrder.entries()) {
       placeClaims(claims, band);
-      this.runBand(band);
+      this.runBand(band, elders[rank] ?? []);
     }
     const withdrawn = withdrawNeedless(cluster.holdings, working);
     this.wakeAtMs = Math.min(this.wakeAtMs, this.victims.nextEligibleMs);
@@ -87,10 +88,9 @@ export class Pass {
   }
 
   /** Who has waited long for much, then users in turn, each with its next unit that finds a place; a gang takes one turn. */
-  private runBand(band: Band): void {
+  private runBand(band: Band, elders: readonly JobEntry[]): void {
     const cursors = cursorsOf(this.cluster.queue.users.values(), band);
-    for (const entry of eldersOf(cursors, this.working.table, this.nowMs - this.rules.reserveAfterMs))
-      this.serveElder(entry, band);
+    for (const entry of elders) this.serveElder(entry, band);
     while (cursors.length > 0) {
       let kept = 0;
       for (const cursor of cursors) {

@@ -54,6 +54,8 @@ export class Queue {
   readonly jobs = new Map<string, JobEntry>();
   readonly users = new Map<string, UserEntry>();
   readonly shapes = new Map<string, Shape>();
+  /** Jobs of each shape, those among them of which nothing waits. */
+  readonly alike = new Map<Shape, Set<JobEntry>>();
   /** Waiting tasks. */
   tasks = 0;
   private defaultLimit = 0;
@@ -99,17 +101,17 @@ export class Queue {
         placed: 0,
         waits: null,
       };
-      shape.jobs += 1;
+      this.alike.get(shape)?.add(entry);
       this.jobs.set(job.id, entry);
       return entry;
     }
     const listed = known.indexes.length > 0;
     if (listed) this.listOf(known).remove(known);
-    this.dropShape(known.shape);
+    this.leaveShape(known);
     known.job = job;
     known.ungated = isUngated(job);
     known.shape = this.shapeFor(job);
-    known.shape.jobs += 1;
+    this.alike.get(known.shape)?.add(known);
     if (listed) this.listOf(known).add(known);
     return known;
   }
@@ -119,7 +121,7 @@ export class Queue {
     if (entry === undefined) return;
     if (entry.indexes.length > 0) this.listOf(entry).remove(entry);
     this.tasks -= entry.indexes.length;
-    this.dropShape(entry.shape);
+    this.leaveShape(entry);
     this.jobs.delete(id);
   }
 
@@ -167,12 +169,17 @@ export class Queue {
     if (shape === undefined) {
       shape = new Shape(key, job);
       this.shapes.set(key, shape);
+      this.alike.set(shape, new Set());
     }
     return shape;
   }
 
-  private dropShape(shape: Shape): void {
-    shape.jobs -= 1;
-    if (shape.jobs === 0) this.shapes.delete(shape.key);
+  private leaveShape(entry: JobEntry): void {
+    const { shape } = entry;
+    const entries = this.alike.get(shape);
+    entries?.delete(entry);
+    if (entries?.size !== 0) return;
+    this.alike.delete(shape);
+    this.shapes.delete(shape.key);
   }
 }

@@ -33,8 +33,6 @@ export class Shape {
   impossible = false;
   /** One task asks for at least half of what the largest machine for it has: of cards if it asks for any, else of the rest. */
   isLarge = false;
-  /** Jobs of it that wait. */
-  jobs = 0;
   private table: WorkerTable | null = null;
   private version = -1;
 

@@ -10,7 +10,7 @@ import type { QueuedJob } from '../inputs.js';
 import type { Rules } from '../rules.js';
 import type { Scheduler } from '../scheduler.js';
 import { explainJob } from './explanation.js';
-import { bandOf } from './place-in-queue.js';
+import { bandOf } from '../order.js';
 import { tasksText } from './words.js';
 
 /** `job` needs an id that no waiting job has. Nothing of it stays in the cluster. */

@@ -5,13 +5,9 @@ import { bandRank, bands, type Band } from '../../contract/states.js';
 import type { Cluster } from '../cluster.js';
 import { gateOf } from '../gates.js';
 import type { QueuedJob } from '../inputs.js';
-import { cursorsOf, eldersOf, isDemoted, type Cursor } from '../order.js';
+import { bandOf, cursorsOf, eldersOf, type Cursor } from '../order.js';
 import type { JobEntry } from '../queue.js';
 import type { ExplainContext } from './room-reason.js';
-
-export function bandOf(entry: JobEntry): Band {
-  return isDemoted(entry.user, entry.job.band) ? 'BATCH' : entry.job.band;
-}
 
 /** Why the job competes in a lower band than it asks for, in numbers; null when it does not. */
 export function demotionOf(entry: JobEntry, nowMs: number): DemotionView | null {
@@ -36,7 +32,7 @@ export function positionReason(context: ExplainContext, entry: JobEntry): WaitRe
   }
   const cursors = cursorsOf(queue.users.values(), band);
   // Who has waited long for much goes before all turns.
-  const elders = eldersAmong(context, cursors);
+  const elders = eldersAmong(context, band);
   const elder = elders.indexOf(entry);
   for (const each of elder < 0 ? elders : elders.slice(0, elder)) add({ entry: each, tasks: servedOf(each) });
   if (elder < 0) for (const turn of turnsBefore(context, cursors, entry, new Set(elders))) add(turn);
@@ -54,11 +50,10 @@ interface Turn {
   readonly tasks: number;
 }
 
-function eldersAmong({ cluster, rules, nowMs }: ExplainContext, cursors: readonly Cursor[]): JobEntry[] {
+function eldersAmong({ cluster, rules, nowMs }: ExplainContext, band: Band): JobEntry[] {
   if (rules.policy === 'original') return [];
-  return eldersOf(cursors, cluster.table, nowMs - rules.reserveAfterMs).filter(({ job }) =>
-    isOpen(cluster, job, nowMs),
-  );
+  const elders = eldersOf(cluster.queue, cluster.table, nowMs - rules.reserveAfterMs)[bandRank(band)] ?? [];
+  return elders.filter(({ job }) => isOpen(cluster, job, nowMs));
 }
 
 /** Of a gang all, of a large job one task goes before the turns. */

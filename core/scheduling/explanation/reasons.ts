@@ -8,7 +8,8 @@ import { gateOf } from '../gates.js';
 import { machineOf } from '../constraints.js';
 import type { JobEntry } from '../queue.js';
 import { isCandidate } from '../shape.js';
-import { bandOf, demotionOf, positionReason } from './place-in-queue.js';
+import { bandOf } from '../order.js';
+import { demotionOf, positionReason } from './place-in-queue.js';
 import { roomReason, type ExplainContext } from './room-reason.js';
 
 /** Of the task with that index, which waits or has a provisional place. */
