@@ -167,20 +167,28 @@ export class Pass {
     const { shape } = behind;
     if (shape.gangBy !== null || this.reserved.length > 0 || this.cluster.reservations.length > 0) return;
     if ((shape.isLarge && code !== 'impossible') || cursor.user.budget.quota !== null) return;
-    const rank = bandRank(band);
-    const patient = this.isPatient(behind, rank);
+    const { served, waiting, nowMs } = this;
+    const { patienceMs } = this.rules;
+    const patient = this.isPatient(behind, bandRank(band));
     const list = cursor.lists[cursor.listAt] ?? [];
-    for (let entry = list[cursor.jobAt]; entry !== undefined; entry = list[cursor.jobAt]) {
-      if (entry.shape !== shape || !entry.ungated || entry.job.maxActive !== null || this.served.has(entry))
-        return;
-      if (patient && !this.isPatient(entry, rank)) return;
+    let at = cursor.jobAt;
+    for (let entry = list[at]; entry !== undefined; entry = list[at]) {
+      const { job } = entry;
+      if (entry.shape !== shape || !entry.ungated || job.maxActive !== null) break;
+      if (served.size > 0 && served.has(entry)) break;
+      if (patient) {
+        const untilMs = job.waitingSinceMs + patienceMs;
+        if (untilMs <= nowMs) break;
+        if (untilMs < this.wakeAtMs) this.wakeAtMs = untilMs;
+      }
       entry.placed = 0;
       const count = entry.indexes.length;
       if (entry.waits?.code !== code || entry.waits.count !== count)
-        entry.waits = { jobId: entry.job.id, code, count };
-      this.waiting.push(entry.waits);
-      cursor.jobAt += 1;
+        entry.waits = { jobId: job.id, code, count };
+      waiting.push(entry.waits);
+      at += 1;
     }
+    cursor.jobAt = at;
   }
 
   /** The gates of a whole job. */
