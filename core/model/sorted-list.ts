@@ -45,7 +45,7 @@ export class SortedList<T> {
   }
 
   /** First position whose item is not before `item`. */
-  private position(item: T): number {
+  protected position(item: T): number {
     let low = 0;
     let high = this.items.length;
     while (low < high) {

@@ -3,12 +3,13 @@ import { bandRank, type Band } from '../contract/states.js';
 import { compareTexts } from '../model/sorted-list.js';
 import { taskIdOf } from '../model/names.js';
 import type { Cluster } from './cluster.js';
-import type { Decision, Eviction, Placed, Unschedulable, WaitCode, WaitingJob } from './decision.js';
+import type { Decision, Eviction, Placed, Unschedulable, WaitCode } from './decision.js';
 import { gateOf, neverReason, nextGateMs, withinQuota, type UserUse } from './gates.js';
 import { bandsInOrder, cursorsOf, eldersOf, headOf, nextJob, type Cursor } from './order.js';
 import type { Held } from './holdings.js';
 import { findGroup, findMachine } from './placement.js';
 import type { PassMemory } from './pass-memory.js';
+import { passOver } from './pass-over.js';
 import type { Plan } from './preemption.js';
 import { placeClaims } from './provisional.js';
 import type { JobEntry, UserEntry } from './queue.js';
@@ -16,6 +17,7 @@ import { mayBackfill, type Reserved } from './reservations.js';
 import type { Rules } from './rules.js';
 import { isCandidate } from './shape.js';
 import type { Victims } from './victims.js';
+import { WaitingList } from './waiting-list.js';
 import { withdrawNeedless } from './withdraw.js';
 import type { Working } from './working.js';
 
@@ -32,7 +34,7 @@ export class Pass {
   private readonly released: string[] = [];
   private readonly victims: Victims;
   private readonly evictions: Eviction[] = [];
-  private readonly waiting: WaitingJob[] = [];
+  private readonly waiting = new WaitingList();
   private readonly unschedulable: Unschedulable[] = [];
   private readonly reserved: Reserved[] = [];
   private readonly started = new Map<UserEntry, UserUse>();
@@ -68,6 +70,7 @@ export class Pass {
     }
     const withdrawn = withdrawNeedless(cluster.holdings, working);
     this.wakeAtMs = Math.min(this.wakeAtMs, this.victims.nextEligibleMs);
+    const { waiting } = this;
     return {
       placed: this.placed,
       evictions: this.evictions,
@@ -80,7 +83,9 @@ export class Pass {
         workerIds: workers.map((worker) => this.cluster.table.workers[worker]?.id ?? ''),
         startMs: Number.isFinite(startMs) ? startMs : null,
       })),
-      waiting: this.waiting,
+      get waiting() {
+        return waiting.lines();
+      },
       wakeAtMs: Number.isFinite(this.wakeAtMs) ? this.wakeAtMs : null,
       more: this.more,
       fitChecks: this.working.fitChecks,
@@ -159,36 +164,17 @@ export class Pass {
   }
 
   /**
-   * Jobs right behind one that found no room, of the same shape and with nothing of their own that could decide otherwise: a long
-   * queue is mostly these. Where something is reserved, or may be for them, each is looked at by itself; so is one that may evict behind
-   * one that still gives others time.
+   * Jobs right behind one that found no room. Where something is reserved, or may be for them, each is looked at by itself; so is one
+   * that may evict behind one that still gives others time.
    */
   private passOver(cursor: Cursor, behind: JobEntry, code: WaitCode, band: Band): void {
     const { shape } = behind;
     if (shape.gangBy !== null || this.reserved.length > 0 || this.cluster.reservations.length > 0) return;
     if ((shape.isLarge && code !== 'impossible') || cursor.user.budget.quota !== null) return;
-    const { served, waiting, nowMs } = this;
-    const { patienceMs } = this.rules;
-    const patient = this.isPatient(behind, bandRank(band));
-    const list = cursor.lists[cursor.listAt] ?? [];
-    let at = cursor.jobAt;
-    for (let entry = list[at]; entry !== undefined; entry = list[at]) {
-      const { job } = entry;
-      if (entry.shape !== shape || !entry.ungated || job.maxActive !== null) break;
-      if (served.size > 0 && served.has(entry)) break;
-      if (patient) {
-        const untilMs = job.waitingSinceMs + patienceMs;
-        if (untilMs <= nowMs) break;
-        if (untilMs < this.wakeAtMs) this.wakeAtMs = untilMs;
-      }
-      entry.placed = 0;
-      const count = entry.indexes.length;
-      if (entry.waits?.code !== code || entry.waits.count !== count)
-        entry.waits = { jobId: job.id, code, count };
-      waiting.push(entry.waits);
-      at += 1;
-    }
-    cursor.jobAt = at;
+    const patienceMs = this.isPatient(behind, bandRank(band)) ? this.rules.patienceMs : null;
+    const { nowMs, served, waiting } = this;
+    const untilMs = passOver({ cursor, shape, code, patienceMs, nowMs, served, waiting });
+    this.wakeAtMs = Math.min(this.wakeAtMs, untilMs);
   }
 
   /** The gates of a whole job. */
@@ -225,13 +211,8 @@ export class Pass {
     return withinQuota(user, job, tasks, this.started.get(user) ?? unused) ? null : 'quota';
   }
 
-  private wait(entry: JobEntry, code: WaitCode, count: number): void {
-    const last = this.waiting.at(-1);
-    if (last?.jobId === entry.job.id && last.code === code) {
-      this.waiting[this.waiting.length - 1] = { ...last, count: last.count + count };
-      return;
-    }
-    this.waiting.push({ jobId: entry.job.id, code, count });
+  private wait({ job }: JobEntry, code: WaitCode, count: number): void {
+    this.waiting.add(job.id, code, count);
   }
 
   /** Null when it was placed; else what it lacks. */

@@ -26,7 +26,7 @@ export interface JobEntry {
 export interface UserEntry {
   readonly id: string;
   /** Waiting jobs by rank of the band asked for. */
-  readonly lists: readonly SortedList<JobEntry>[];
+  readonly lists: readonly JobList[];
   budget: UserBudget;
   /** Value in use of work not asked for as BATCH. */
   spend: number;
@@ -50,6 +50,57 @@ export function compareAge(left: QueuedJob, right: QueuedJob): number {
   );
 }
 
+/** Waiting jobs in their order, which knows how many of the last are alike: a long queue is mostly these. */
+class JobList extends SortedList<JobEntry> {
+  /** The last so many are alike, each with the one before it. */
+  private alike = 0;
+
+  constructor() {
+    super((left, right) => compareJobs(left.job, right.job));
+  }
+
+  override add(entry: JobEntry): boolean {
+    if (!super.add(entry)) return false;
+    const { values, size } = this;
+    if (values[size - 1] === entry) {
+      this.alike = areAlike(values[size - 2], entry) ? this.alike + 1 : Number(isPlain(entry));
+      return true;
+    }
+    const at = this.position(entry);
+    if (at < size - this.alike) return true;
+    const fits = areAlike(values[at - 1], entry) && areAlike(entry, values[at + 1]);
+    this.alike = fits ? this.alike + 1 : size - 1 - at;
+    return true;
+  }
+
+  override remove(entry: JobEntry): boolean {
+    const at = this.position(entry);
+    if (!super.remove(entry)) return false;
+    // Those on both sides of it are alike without it.
+    if (at > this.size - this.alike) this.alike -= 1;
+    return true;
+  }
+
+  /** How many tasks of it wait has changed. */
+  changed(entry: JobEntry): void {
+    this.alike = Math.min(this.alike, this.size - 1 - this.position(entry));
+  }
+
+  /** From there to the end all are of one shape, nothing but room keeps their one task, and none waits longer than the one before it. */
+  restIsAlike(from: number): boolean {
+    return from >= this.size - this.alike;
+  }
+}
+
+function isPlain({ ungated, job, indexes }: JobEntry): boolean {
+  return ungated && job.maxActive === null && indexes.length === 1;
+}
+
+function areAlike(left: JobEntry | undefined, right: JobEntry | undefined): boolean {
+  if (left === undefined || right === undefined || left.shape !== right.shape) return false;
+  return isPlain(left) && isPlain(right) && left.job.waitingSinceMs <= right.job.waitingSinceMs;
+}
+
 export class Queue {
   readonly jobs = new Map<string, JobEntry>();
   readonly users = new Map<string, UserEntry>();
@@ -65,7 +116,7 @@ export class Queue {
     if (known !== undefined) return known;
     const made: UserEntry = {
       id,
-      lists: bands.map(() => new SortedList<JobEntry>((left, right) => compareJobs(left.job, right.job))),
+      lists: bands.map(() => new JobList()),
       budget: this.defaultBudget(id),
       spend: 0,
       tasks: 0,
@@ -130,6 +181,7 @@ export class Queue {
     if (entry === undefined || !entry.list.add(index)) return;
     this.tasks += 1;
     if (entry.indexes.length === 1) this.listOf(entry).add(entry);
+    else this.listOf(entry).changed(entry);
   }
 
   removeTask(jobId: string, index: number): void {
@@ -137,6 +189,7 @@ export class Queue {
     if (entry === undefined || !entry.list.remove(index)) return;
     this.tasks -= 1;
     if (entry.indexes.length === 0) this.listOf(entry).remove(entry);
+    else this.listOf(entry).changed(entry);
   }
 
   putClaim(claim: Claim): void {
@@ -157,7 +210,7 @@ export class Queue {
     return { user, limit: this.defaultLimit, quota: null, cumulative: null };
   }
 
-  private listOf(entry: JobEntry): SortedList<JobEntry> {
+  private listOf(entry: JobEntry): JobList {
     const list = entry.user.lists[bandRank(entry.job.band)];
     if (list === undefined) throw new Error(`${entry.job.id}: there is no band ${entry.job.band}.`);
     return list;
