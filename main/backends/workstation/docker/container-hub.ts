@@ -38,6 +38,8 @@ export interface EngineLoss {
 }
 
 interface Waiter extends Watched {
+  /** Whether the Engine was started anew under it is still to be asked. */
+  unasked: boolean;
   readonly done: () => void;
   readonly loss: EngineLoss | null;
 }
@@ -55,6 +57,7 @@ export class ContainerHub {
   private connecting: Promise<void> | null = null;
   private disconnect: (() => void) | null = null;
   private timer: NodeJS.Timeout | null = null;
+  private asking = false;
   private closed = false;
 
   constructor(private readonly options: ContainerHubOptions) {}
@@ -74,6 +77,7 @@ export class ContainerHub {
       signals: [],
       lostAtMs: null,
       isFar: this.options.isFar,
+      unasked: false,
       done,
       loss,
     };
@@ -181,20 +185,33 @@ export class ContainerHub {
       list.flatMap(({ Id, State }) => (['exited', 'dead', 'removing'].includes(State) ? [] : [Id])),
     );
     for (const waiter of asked) if (!live.has(waiter.id)) this.over(waiter);
-    const outlived = lost.filter(({ id }) => live.has(id));
+    // Another look may have seen it first.
+    const outlived = lost.filter(({ id, lostAtMs }) => lostAtMs !== null && live.has(id));
     // Whatever became of the Engine did not end these.
     for (const waiter of outlived) waiter.lostAtMs = null;
     const running = new Set(list.flatMap(({ Id, State }) => (State === 'running' ? [Id] : [])));
-    const begun = outlived.filter(({ id, loss }) => loss !== null && running.has(id));
-    if (begun.length === 0) return;
-    const startedBy = await startsRemembered(engine);
-    if (startedBy !== null) for (const { id, loss } of begun) if (!startedBy.has(id)) loss?.restarted();
+    for (const waiter of outlived) waiter.unasked ||= waiter.loss !== null && running.has(waiter.id);
+    await this.askOf(asked.filter(({ id, unasked }) => unasked && running.has(id)));
+  }
+
+  /** With no answer they are asked of again at the next look. */
+  private async askOf(waiters: readonly Waiter[]): Promise<void> {
+    if (waiters.length === 0 || this.asking) return;
+    this.asking = true;
+    const startedBy = await startsRemembered(this.options.engine);
+    this.asking = false;
+    if (startedBy === null) return;
+    for (const waiter of waiters) {
+      waiter.unasked = false;
+      if (startedBy !== 'unknowable' && !startedBy.has(waiter.id)) waiter.loss?.restarted();
+    }
   }
 
   private lost(error: unknown): void {
     if (this.closed) return;
     for (const waiter of this.waiters.values()) {
-      if (waiter.lostAtMs === null) waiter.loss?.lost();
+      // Of one not yet asked of, the place of the first loss stands: the log may be cut from there on.
+      if (waiter.lostAtMs === null && !waiter.unasked) waiter.loss?.lost();
       waiter.lostAtMs ??= this.options.nowMs();
     }
     this.options.onFault(error);

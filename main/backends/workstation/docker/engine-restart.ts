@@ -2,41 +2,62 @@
  * Whether an Engine was started anew under containers that went on (`--live-restore`). It does not say so, but what it remembers does:
  * its last 256 events are kept in memory alone. What it had read from a container and not written to its log is gone then.
  */
-import { statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { readEvent } from '../../../../core/formats/docker/events.js';
 import { engineCutCode, engineCutMessage } from '../../../../core/formats/log-cut.js';
 import type { AttemptEntry } from '../process/attempt-entry.js';
+import { sizeOf } from '../process/log-storage.js';
 import type { Reporter } from '../process/reporter.js';
 import type { EngineLoss } from './container-hub.js';
 import type { Engine } from './engine.js';
 
 /** One that remembers as many may have forgotten a start it saw. */
 const fullMemory = 200;
+const fullBytes = 1024 ** 2;
 const answerMs = 10_000;
-const clockSchema = z.looseObject({ SystemTime: z.string() });
+const infoSchema = z.looseObject({
+  SystemTime: z.string().catch(''),
+  /** Podman's alone: what it remembers outlives it, or is nothing. */
+  BuildahVersion: z.unknown().optional(),
+});
 
 /**
- * The containers the Engine that answers now remembers to have started: another that runs was started by one before it. Null: that
- * cannot be told.
+ * The containers the Engine that answers now remembers to have started: another that runs was started by one before it. `unknowable`:
+ * it cannot tell, now or later. Null: there was no answer this time.
  */
-export async function startsRemembered(engine: Engine): Promise<ReadonlySet<string> | null> {
+export async function startsRemembered(engine: Engine): Promise<ReadonlySet<string> | 'unknowable' | null> {
   try {
-    const info: unknown = await engine.ask((docker) => docker.info());
-    // By its own clock, so that it answers at once.
-    const until = Math.floor(Date.parse(clockSchema.parse(info).SystemTime) / 1000);
+    const told: unknown = await engine.ask((docker) => docker.info());
+    const info = infoSchema.parse(told);
+    // By its own clock, so that it answers at once, and with what began in this second.
+    const until = Math.floor(Date.parse(info.SystemTime) / 1000) + 1;
+    if (info.BuildahVersion !== undefined || Number.isNaN(until)) return 'unknowable';
     const query = { since: 1, until, abortSignal: AbortSignal.timeout(answerMs) };
-    const stream = await engine.ask((docker) => docker.getEvents(query));
-    let text = '';
-    for await (const piece of stream) text += String(piece);
-    const rows = text.split('\n').filter((row) => row.trim() !== '');
-    if (rows.length >= fullMemory) return null;
+    const rows = await rowsOf(await engine.ask((docker) => docker.getEvents(query)));
+    if (rows === null) return 'unknowable';
     const events = rows.map((row) => readEvent(JSON.parse(row)));
     return new Set(events.flatMap((event) => (event?.action === 'start' ? [event.id] : [])));
   } catch {
-    return null; // lost again, which is noticed by itself, or not an Engine that answers so
+    return null; // lost again, which is noticed by itself, or slow
   }
+}
+
+/** Null: there are more than are surely all. What is read no further is hung up on. */
+async function rowsOf(stream: NodeJS.ReadableStream): Promise<readonly string[] | null> {
+  const rows: string[] = [];
+  let bytes = 0;
+  let rest = '';
+  for await (const piece of stream) {
+    const text = String(piece);
+    bytes += Buffer.byteLength(text);
+    const parts = (rest + text).split('\n');
+    rest = parts.pop() ?? '';
+    rows.push(...parts.filter((row) => row.trim() !== ''));
+    if (rows.length >= fullMemory || bytes > fullBytes) return null;
+  }
+  if (rest.trim() !== '') rows.push(rest);
+  return rows.length >= fullMemory ? null : rows;
 }
 
 /** Warns of an attempt whose log may be cut that way, where it stood when the Engine was lost. */
@@ -44,10 +65,7 @@ export function warnOfRestart(entry: AttemptEntry, reporter: Reporter): EngineLo
   const place = { out: 0, err: 0 };
   return {
     lost: () => {
-      for (const stream of ['out', 'err'] as const) {
-        const file = statSync(path.join(entry.folder, stream), { throwIfNoEntry: false });
-        place[stream] = file?.size ?? 0;
-      }
+      for (const stream of ['out', 'err'] as const) place[stream] = sizeOf(path.join(entry.folder, stream));
     },
     restarted: () => {
       if (!entry.warnings.has(engineCutCode))

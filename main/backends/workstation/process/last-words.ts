@@ -1,5 +1,5 @@
 /** What a task said last, where that tells more than how it ended. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { LogLineReader } from '../../../../core/formats/docker/log-lines.js';
 
@@ -26,19 +26,26 @@ export function saidOfNoRoom(folder: string): string | null {
 }
 
 function lastLines(file: string): readonly string[] {
-  let handle: number;
+  let tail: Buffer;
   try {
-    handle = openSync(file, 'r');
+    tail = tailOf(file);
   } catch {
-    return [];
+    return []; // not there, or its disk fails: how the task ended is told all the same
   }
+  const reader = new LogLineReader(lineBytes);
+  const lines = [...reader.push(tail), ...reader.end()];
+  return lines.map((line) => line.trim()).filter((line) => line !== '');
+}
+
+function tailOf(file: string): Buffer {
+  // Who put a pipe in its place cannot make us wait for a writer.
+  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const { size } = fstatSync(handle);
-    const tail = Buffer.alloc(Math.min(size, tailBytes));
-    const read = readSync(handle, tail, 0, tail.length, size - tail.length);
-    const reader = new LogLineReader(lineBytes);
-    const lines = [...reader.push(tail.subarray(0, read)), ...reader.end()];
-    return lines.map((line) => line.trim()).filter((line) => line !== '');
+    const stats = fstatSync(handle);
+    if (!stats.isFile()) return Buffer.alloc(0);
+    const tail = Buffer.alloc(Math.min(stats.size, tailBytes));
+    const read = readSync(handle, tail, 0, tail.length, stats.size - tail.length);
+    return tail.subarray(0, read);
   } finally {
     closeSync(handle);
   }

@@ -44,12 +44,16 @@ export interface LogStorageWatchOptions {
   readonly attemptsFolder: string;
   readonly warn: (entry: AttemptEntry, warning: Cause) => void;
   readonly everyMs?: number | undefined;
+  /** Of the file system that folder is on; null: cannot be told. */
+  readonly readFree?: ((folder: string) => number | null) | undefined;
 }
 
 const defaultEveryMs = 500;
 const scarceEveryMs = 50;
 /** A look that takes longer, as over a network, is not made more often. */
 const dearMs = 2;
+/** So many in a row: one alone may have taken long because others had the processor. */
+const dearLooks = 4;
 
 /**
  * Looks at the disk now and then while anything runs, and ten times as often while there is little room. A disk that was full only
@@ -58,6 +62,7 @@ const dearMs = 2;
 export class LogStorageWatch {
   private readonly running = new Map<string, AttemptEntry>();
   private timer: NodeJS.Timeout | null = null;
+  private dearInARow = 0;
 
   constructor(private readonly options: LogStorageWatchOptions) {}
 
@@ -73,7 +78,7 @@ export class LogStorageWatch {
 
   /** Also at once when a write of our own was refused. */
   look(): void {
-    this.lookAt(freeBytes(this.options.attemptsFolder));
+    this.lookAt(this.free());
   }
 
   close(): void {
@@ -83,11 +88,16 @@ export class LogStorageWatch {
 
   private beat(): void {
     const began = performance.now();
-    const free = freeBytes(this.options.attemptsFolder);
-    const scarce = free !== null && free < scarceBelowBytes && performance.now() - began < dearMs;
+    const free = this.free();
+    this.dearInARow = performance.now() - began < dearMs ? 0 : this.dearInARow + 1;
+    const scarce = free !== null && free < scarceBelowBytes && this.dearInARow < dearLooks;
     const everyMs = this.options.everyMs ?? defaultEveryMs;
     this.timer = setTimeout(() => this.beat(), scarce ? Math.min(scarceEveryMs, everyMs) : everyMs).unref();
     this.lookAt(free);
+  }
+
+  private free(): number | null {
+    return (this.options.readFree ?? freeBytes)(this.options.attemptsFolder);
   }
 
   private lookAt(free: number | null): void {
@@ -99,10 +109,11 @@ export class LogStorageWatch {
   }
 }
 
-function sizeOf(file: string): number {
+/** None where it cannot be looked at. */
+export function sizeOf(file: string): number {
   try {
     return statSync(file).size;
   } catch {
-    return 0; // not made yet
+    return 0; // not made yet, or its disk fails
   }
 }

@@ -1,0 +1,167 @@
+/** Whether an Engine was restarted under a container, as one that answers slowly, at length or not at all lets it be told. */
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AttemptObservation } from '../../backend.js';
+import { newEntry } from '../process/attempt-entry.js';
+import { Reporter } from '../process/reporter.js';
+import { ContainerHub, type EngineLoss } from './container-hub.js';
+import { startsRemembered, warnOfRestart } from './engine-restart.js';
+import { Engine } from './engine.js';
+
+let folder: string;
+let server: http.Server;
+let engine: Engine;
+let info: Record<string, unknown>;
+/** What it answers when it is asked what it remembers, and how often it was. */
+let remember: (response: http.ServerResponse) => void;
+let asked: URLSearchParams[];
+/** Connections that carry what happens from now on. */
+let live: http.ServerResponse[];
+let lists: number;
+
+const row = (Action: string, ID: string) =>
+  `${JSON.stringify({ Type: 'container', Action, Actor: { ID } })}\n`;
+
+beforeEach(async () => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'iris-restart-'));
+  info = { ServerVersion: '28.0.0', SystemTime: '2026-11-30T14:00:05.912345678Z' };
+  [asked, live, lists] = [[], [], 0];
+  remember = (response) => response.end();
+  server = http.createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://docker');
+    if (url.pathname.endsWith('/events')) {
+      response.flushHeaders();
+      if (url.searchParams.has('until')) {
+        asked.push(url.searchParams);
+        remember(response);
+      } else live.push(response);
+      return;
+    }
+    const isList = url.pathname.endsWith('/containers/json');
+    if (isList) lists += 1;
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(isList ? [{ Id: 'one', State: 'running' }] : info));
+  });
+  const socket = path.join(folder, 'docker.sock');
+  server.listen(socket);
+  await once(server, 'listening');
+  engine = new Engine({
+    find: () => ({ ok: true, endpoint: { kind: 'socket', path: socket }, from: 'the test' }),
+    onState: () => undefined,
+  });
+});
+afterEach(async () => {
+  engine.close();
+  server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('what began within this second of its clock is asked for as well', async () => {
+  remember = (response) => response.end(row('start', 'one') + row('die', 'two'));
+  expect(await startsRemembered(engine)).toEqual(new Set(['one']));
+  expect(asked[0]?.get('until')).toBe(String(Date.parse('2026-11-30T14:00:06Z') / 1000));
+});
+
+test.each([
+  ['more events than are surely all', row('start', 'other').repeat(200)],
+  ['a row without an end', 'x'.repeat(1024 ** 2 + 1)],
+])('one that answers with %s is hung up on and cannot tell', async (_, text) => {
+  const over = new Promise<void>((resolve) => {
+    remember = (response) => {
+      response.on('close', resolve);
+      response.write(text);
+    };
+  });
+  expect(await startsRemembered(engine)).toBe('unknowable');
+  await over;
+});
+
+test('Podman is not asked what it remembers: that is of all its life, or nothing', async () => {
+  info = { ...info, BuildahVersion: '1.28.2' };
+  expect(await startsRemembered(engine)).toBe('unknowable');
+  expect(asked).toEqual([]);
+});
+
+test('a log whose place cannot be looked at has none, and the loss is survived', () => {
+  mkdirSync(path.join(folder, 'a'));
+  symlinkSync('out', path.join(folder, 'a', 'out'));
+  writeFileSync(path.join(folder, 'a', 'err'), 'seven\n\n');
+  const said: AttemptObservation[] = [];
+  const reporter = new Reporter({
+    monotonicMs: () => 0,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    onObservations: (batch) => said.push(...batch),
+    onEnded: () => undefined,
+  });
+  const entry = newEntry('a', path.join(folder, 'a'), null);
+  const loss = warnOfRestart(entry, reporter);
+  loss.lost();
+  loss.restarted();
+  reporter.close();
+  expect([...entry.warnings.keys()]).toEqual(['LOG_ENGINE_RESTARTED']);
+  expect(entry.warnings.get('LOG_ENGINE_RESTARTED')?.message).toContain(
+    'after 0 bytes of its output and 7 bytes of its error output',
+  );
+});
+
+describe('the containers that are waited for', () => {
+  let hub: ContainerHub;
+  let told: string[];
+  const loss: EngineLoss = { lost: () => told.push('lost'), restarted: () => told.push('restarted') };
+
+  beforeEach(() => {
+    told = [];
+    const options = { engine, owner: 'us', nowMs: () => 0, isFar: false, onFault: () => undefined };
+    hub = new ContainerHub(options);
+  });
+  afterEach(() => hub.close());
+
+  const until = (holds: () => boolean) => expect.poll(holds, { timeout: 15_000, interval: 10 }).toBe(true);
+  /** The link breaks, and is there again. */
+  const breakLink = async () => {
+    const before = live.length;
+    live.at(-1)?.destroy();
+    await until(() => live.length > before);
+  };
+
+  test('one is asked of again when there was no answer, and the place of the first loss stands', async () => {
+    let fails = true;
+    remember = (response) => (fails ? response.destroy() : response.end());
+    hub.ended('one', loss);
+    await until(() => live.length === 1 && lists > 0);
+    await breakLink();
+    await until(() => asked.length > 0);
+    const before = asked.length;
+    await breakLink();
+    await until(() => asked.length > before);
+    expect(told).toEqual(['lost']);
+    fails = false;
+    hub.list();
+    await until(() => told.length > 1);
+    expect(told).toEqual(['lost', 'restarted']);
+  });
+
+  test('one is asked of once for each loss when it was started since, or that cannot be told', async () => {
+    remember = (response) => response.end(row('start', 'one'));
+    hub.ended('one', loss);
+    await until(() => live.length === 1 && lists > 0);
+    await breakLink();
+    await until(() => asked.length === 1);
+    remember = (response) => response.end(row('start', 'other').repeat(200));
+    for (const times of [2, 3]) {
+      const before = lists;
+      hub.list();
+      await until(() => lists > before);
+      await breakLink();
+      await until(() => asked.length >= times);
+      expect(asked).toHaveLength(times);
+    }
+    expect(told).toEqual(['lost', 'lost', 'lost']);
+  });
+});
