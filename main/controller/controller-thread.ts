@@ -12,8 +12,19 @@ export interface WorkerInput {
   readonly runtime: string;
 }
 
-export function makeControllerThread(workerModule: URL, input: WorkerInput): Worker {
-  return new Worker(workerModule, { workerData: input, name: 'controller' });
+export interface ControllerThread {
+  readonly worker: Worker;
+  /** Why it has ended before anybody listened to it; null while it lives. */
+  readonly failure: () => Error | null;
+}
+
+export function makeControllerThread(workerModule: URL, input: WorkerInput): ControllerThread {
+  const worker = new Worker(workerModule, { workerData: input, name: 'controller' });
+  let failure: Error | null = null;
+  // A failure nobody listens to would be the whole desktop's, and be told to nobody who waits for the thread.
+  worker.on('error', (error) => (failure ??= error));
+  worker.on('exit', (code) => (failure ??= new Error(`it ended with code ${code}`)));
+  return { worker, failure: () => failure };
 }
 
 /** False where no host can be there to attach to. A named pipe is no file that could be looked for. */

@@ -101,7 +101,7 @@ export class Controller {
       changed: () => this.backendChanged(),
     });
     this.backendId = this.backend.describe().id;
-    this.fresh = freshText(parts.random, parts.nowMs);
+    this.fresh = freshText(parts.random, parts.nowMs, () => this.state.meta(metaKeys.lastSubmission) ?? 0);
     this.timer = new RoundTimer({ ...parts, due: () => this.markDirty() });
     this.explanations = new Explanations({ ...parts, state, placement: () => this.placement });
     this.recorder = new RoundRecorder(path.join(parts.homeRoot, 'rounds'), parts);

@@ -15,8 +15,15 @@ const uidTimes = 2 ** 24;
 /** Attempts within so long lie side by side, in any order. */
 const uidTimeMs = 16;
 
-/** `random` gives that many random bytes in hex. */
-export function freshText(random: (bytes: number) => string, nowMs: () => number): FreshText {
+/**
+ * `random` gives that many random bytes in hex; `lastMs` the time of the last submission there was, which may be before this start and
+ * later than now.
+ */
+export function freshText(
+  random: (bytes: number) => string,
+  nowMs: () => number,
+  lastMs: () => number,
+): FreshText {
   let last = 0;
   return {
     uid: () => {
@@ -25,7 +32,7 @@ export function freshText(random: (bytes: number) => string, nowMs: () => number
     },
     // The milliseconds of 25 days, each given once: more than one job in a millisecond takes those to come.
     suffix: () => {
-      last = Math.max(last + 1, Math.floor(nowMs()));
+      last = Math.max(last + 1, lastMs() + 1, Math.floor(nowMs()));
       return (last % suffixes).toString(36).padStart(6, '0');
     },
   };

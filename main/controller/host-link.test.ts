@@ -55,7 +55,7 @@ test('a thread that was made ahead is the one that is started', async () => {
     expect(others).toBe(0);
   } finally {
     process.off('worker', count);
-    await thread.terminate();
+    await thread.worker.terminate();
     rmSync(folder, { recursive: true, force: true });
   }
 });
@@ -65,8 +65,8 @@ test('and is ended, without a word, where there is a host to attach to', async (
   const home = resolveHome({ flag: folder, env: {} });
   const thread = makeControllerThread(teller, { home, appVersion: '0', runtime: 'test' });
   const heard: unknown[] = [];
-  thread.on('message', (message) => heard.push(message));
-  const ended = once(thread, 'exit');
+  thread.worker.on('message', (message) => heard.push(message));
+  const ended = once(thread.worker, 'exit');
   const server = net.createServer();
   try {
     mkdirSync(path.dirname(home.socket), { recursive: true });
@@ -80,7 +80,22 @@ test('and is ended, without a word, where there is a host to attach to', async (
     await link.shutdown('the test is over');
   } finally {
     server.close();
-    await thread.terminate();
+    await thread.worker.terminate();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('a thread made ahead that failed is told of when it is to be started', async () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'iris-link-'));
+  const home = resolveHome({ flag: folder, env: {} });
+  const workerModule = new URL('data:text/javascript,throw new Error("no code to run")');
+  const thread = makeControllerThread(workerModule, { home, appVersion: '0', runtime: 'test' });
+  try {
+    await new Promise((resolve) => thread.worker.on('exit', resolve));
+    await expect(
+      connectOrStart({ home, appVersion: '0', runtime: 'test', workerModule, thread }),
+    ).rejects.toThrow("The controller's thread failed: no code to run");
+  } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 });

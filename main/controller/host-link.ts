@@ -2,13 +2,12 @@
  * How the desktop's main thread reaches a controller: its own, in a worker thread, or another host's through the socket. Frames
  * pass through unread.
  */
-import type { Worker } from 'node:worker_threads';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import type { ClientFrame } from '../../core/contract/protocol.js';
 import type { Home } from '../home.js';
 import type { LinkFrame } from '../server/frame-text.js';
 import { connectSocket } from '../server/socket-client.js';
-import { makeControllerThread, mayListen } from './controller-thread.js';
+import { makeControllerThread, mayListen, type ControllerThread } from './controller-thread.js';
 
 export interface LinkClient {
   send(frame: ClientFrame): void;
@@ -34,7 +33,7 @@ export interface LinkOptions {
   /** The built controller-worker module. */
   readonly workerModule: URL;
   /** A thread made ahead of this call, which takes it: it is started, or ended where there is a host to attach to. */
-  readonly thread?: Worker | null;
+  readonly thread?: ControllerThread | null;
 }
 
 /** What passes between the main thread and the controller's worker. */
@@ -54,7 +53,7 @@ export async function connectOrStart(options: LinkOptions): Promise<HostLink> {
   if (mayListen(options.home.socket)) {
     const existing = await attachToHost(options.home.socket).catch(() => null);
     if (existing !== null) {
-      void options.thread?.terminate();
+      void options.thread?.worker.terminate();
       return existing;
     }
   }
@@ -67,9 +66,16 @@ export async function connectOrStart(options: LinkOptions): Promise<HostLink> {
   }
 }
 
+function threadFailed(error: Error): Refusal {
+  return refusal('INTERNAL', `The controller's thread failed: ${error.message}`);
+}
+
 export async function startLocalHost(options: LinkOptions): Promise<HostLink> {
   const { home, appVersion, runtime } = options;
-  const worker = options.thread ?? makeControllerThread(options.workerModule, { home, appVersion, runtime });
+  const thread = options.thread ?? makeControllerThread(options.workerModule, { home, appVersion, runtime });
+  const failure = thread.failure();
+  if (failure !== null) throw new RefusalError(threadFailed(failure));
+  const { worker } = thread;
   const clients = new Map<number, { receive(frame: LinkFrame): void; closed(reason: Refusal): void }>();
   let nextClient = 1;
   let gone: Refusal | null = null;
@@ -116,7 +122,7 @@ export async function startLocalHost(options: LinkOptions): Promise<HostLink> {
       }
     });
     worker.on('error', (error) => {
-      const reason = refusal('INTERNAL', `The controller's thread failed: ${error.message}`);
+      const reason = threadFailed(error);
       reject(new RefusalError(reason));
       end(reason);
     });

@@ -1,7 +1,7 @@
 /** The desktop's code: what must be settled before Electron is ready, then the start-up in order. */
 import { app, Menu } from 'electron';
 import { join } from 'node:path';
-import type { Worker } from 'node:worker_threads';
+import type { ControllerThread } from '../controller/controller-thread.js';
 import { youngSpaceFlag } from '../engine.js';
 import { makeFolder, unusableMessage, type Home } from '../home.js';
 import { registerAppScheme } from './app-protocol.js';
@@ -21,21 +21,30 @@ export interface DesktopCode {
    * `thread` waits for the word to be the controller's; null where there may be one already. `keepCode` keeps the compiled form of all
    * this for the next start; to be called when the start is over.
    */
-  runDesktop(start: StartArguments, home: Home, thread: Worker | null, keepCode: () => void): void;
+  runDesktop(start: StartArguments, home: Home, thread: ControllerThread | null, keepCode: () => void): void;
 }
 
 export const runDesktop: DesktopCode['runDesktop'] = (start, home, thread, keepCode) => {
   const profile = join(home.folder, 'window');
   const log = openRotatingLog(join(home.logs, 'desktop.log'));
 
-  function leave(message: string): never {
+  /** A thread that is still reading its code when the process ends can take it down with it. */
+  async function leave(exit: () => void): Promise<void> {
+    await thread?.worker.terminate();
+    exit();
+  }
+
+  function refuse(message: string): void {
     process.stderr.write(`${message}\n`);
     log.write('error', message);
-    process.exit(125);
+    void leave(() => process.exit(125));
   }
 
   const sandbox = chooseSandbox(start.noSandbox, app.isPackaged, process.getuid?.());
-  if (sandbox.kind === 'refused') leave(sandbox.message);
+  if (sandbox.kind === 'refused') {
+    refuse(sandbox.message);
+    return;
+  }
   if (sandbox.kind === 'off') {
     process.stderr.write(`${sandbox.warning}\n`);
     log.write('warn', sandbox.warning);
@@ -44,7 +53,8 @@ export const runDesktop: DesktopCode['runDesktop'] = (start, home, thread, keepC
   try {
     makeFolder(profile);
   } catch (error) {
-    leave(unusableMessage(home.folder, error));
+    refuse(unusableMessage(home.folder, error));
+    return;
   }
   app.commandLine.appendSwitch('js-flags', youngSpaceFlag);
   app.commandLine.appendSwitch('default-tile-width', String(softwareTile.width));
@@ -60,6 +70,6 @@ export const runDesktop: DesktopCode['runDesktop'] = (start, home, thread, keepC
     startDesktop({ home, start, log, settingsFile: join(profile, 'settings.json'), thread, keepCode });
   } else {
     process.stdout.write('Iris Desktop runs already with this data folder; its window is shown.\n');
-    app.exit(0);
+    void leave(() => app.exit(0));
   }
 };

@@ -2,8 +2,8 @@
 import { Notification, app, dialog, shell } from 'electron';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Worker } from 'node:worker_threads';
 import { z } from 'zod';
+import type { ControllerThread } from '../controller/controller-thread.js';
 import { connectOrStart } from '../controller/host-link.js';
 import type { Home } from '../home.js';
 import type { FramePorts } from '../ipc/frame-ports.js';
@@ -52,7 +52,7 @@ export interface DesktopInput {
   readonly log: RotatingLog;
   readonly settingsFile: string;
   /** For the first controller of this desktop, where nobody else's can be there. */
-  readonly thread: Worker | null;
+  readonly thread: ControllerThread | null;
   /** Keeps the compiled form of the desktop's code; called once the start is over. */
   readonly keepCode: () => void;
 }

@@ -4,12 +4,12 @@ import { firstTogether } from './first-frames.js';
 function frames() {
   const seen: string[] = [];
   const turns: (() => void)[] = [];
-  const receive = firstTogether(
+  const { receive, flush } = firstTogether(
     (text) => seen.push(text),
     (run) => turns.push(run),
     () => seen.push('begins'),
   );
-  return { seen, turns, receive, turn: () => turns.shift()?.() };
+  return { seen, turns, receive, flush, turn: () => turns.shift()?.() };
 }
 
 test('what comes turn after turn is taken in together, in order, with the first turn that brings nothing', () => {
@@ -47,7 +47,7 @@ test('a controller that goes on telling is not waited for', () => {
 
 test('where nothing is drawn the first is taken in at once', () => {
   const seen: string[] = [];
-  const receive = firstTogether(
+  const { receive } = firstTogether(
     (text) => seen.push(text),
     null,
     () => seen.push('begins'),
@@ -55,4 +55,20 @@ test('where nothing is drawn the first is taken in at once', () => {
   receive('1');
   receive('2');
   expect(seen).toEqual(['begins', '1', '2']);
+});
+
+test('what waits at the end of the connection is taken in then, and once', () => {
+  const { seen, receive, flush, turn } = frames();
+  receive('refused');
+  flush();
+  expect(seen).toEqual(['begins', 'refused']);
+  turn();
+  flush();
+  expect(seen).toEqual(['begins', 'refused']);
+});
+
+test('a connection that ends before anything came begins nothing', () => {
+  const { seen, flush } = frames();
+  flush();
+  expect(seen).toEqual([]);
 });

@@ -22,12 +22,18 @@ export function pageSoon(): AskSoon | null {
   };
 }
 
+export interface FirstFrames {
+  readonly receive: (text: string) => void;
+  /** The connection ends: what waits is taken in now or never. */
+  readonly flush: () => void;
+}
+
 /** `begins` is called once, before the first is taken in. */
 export function firstTogether(
   take: (text: string) => void,
   askSoon: AskSoon | null,
   begins: () => void,
-): (text: string) => void {
+): FirstFrames {
   let waiting: string[] = [];
   let over = false;
 
@@ -40,20 +46,31 @@ export function firstTogether(
   }
 
   function takeAll(): void {
+    if (over || waiting.length === 0) return;
     const all = waiting;
     waiting = [];
     over = true;
     begins();
-    for (const text of all) take(text);
+    for (const text of all) {
+      try {
+        take(text);
+      } catch (error) {
+        // As if each had come by itself: those behind it are taken in all the same.
+        reportError(error);
+      }
+    }
   }
 
-  return (text) => {
-    if (over) {
-      take(text);
-      return;
-    }
-    waiting.push(text);
-    if (askSoon === null) takeAll();
-    else if (waiting.length === 1) turn(askSoon, 1, mostTurns);
+  return {
+    receive(text) {
+      if (over) {
+        take(text);
+        return;
+      }
+      waiting.push(text);
+      if (askSoon === null) takeAll();
+      else if (waiting.length === 1) turn(askSoon, 1, mostTurns);
+    },
+    flush: takeAll,
   };
 }

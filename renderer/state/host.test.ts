@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { contractVersion } from '../../core/contract/api.js';
 import { refusal, RefusalError } from '../../core/contract/errors.js';
 import { eventually } from '../../test/harness/eventually.js';
@@ -59,6 +59,36 @@ describe('host', () => {
     await reached(host, 'connected');
     expect(fake.calls[0]).toEqual({ method: 'hello', params: { contractVersion, client: 'window' } });
     host.close();
+  });
+
+  it('is refused by a controller that says so and hangs up at once', () => {
+    // As in a page, where the first answers wait for a moment in which nothing comes.
+    vi.stubGlobal('requestIdleCallback', () => 0);
+    try {
+      let hangUp = (): void => undefined;
+      const host = createHost({
+        connect: (onFrame, onClosed) => ({
+          send: ({ id }) => {
+            hangUp = () => {
+              onFrame(
+                JSON.stringify({
+                  kind: 'refused',
+                  id,
+                  refusal: refusal('VERSION_MISMATCH', 'Another version.'),
+                }),
+              );
+              onClosed();
+            };
+          },
+          close: () => undefined,
+        }),
+      });
+      hangUp();
+      expect(host.connection.get()).toMatchObject({ kind: 'refused', refusal: { code: 'VERSION_MISMATCH' } });
+      host.close();
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   it('asks on its first connection without waiting for the answer to its greeting', async () => {

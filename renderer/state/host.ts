@@ -77,7 +77,7 @@ interface OpenTopic {
   readonly stop: () => void;
 }
 
-const nothing = () => undefined;
+const nothing = (): void => undefined;
 
 function timeoutTimer(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms);
@@ -116,7 +116,10 @@ export function createHost(options: HostOptions): Host {
     cancelRetry = null;
     const first = connection.get().kind === 'connecting';
     let alive = true;
+    let flush = nothing;
     const onClosed = () => {
+      // A refusal comes right before the end of its connection.
+      flush();
       if (!alive) return;
       alive = false;
       lost(made);
@@ -130,7 +133,9 @@ export function createHost(options: HostOptions): Host {
       const receive = createIdleInbox((text) => {
         if (alive) made.receive(JSON.parse(text));
       }, pageIdle());
-      port = options.connect(firstTogether(receive, pageSoon(), options.answered ?? nothing), onClosed);
+      const together = firstTogether(receive, pageSoon(), options.answered ?? nothing);
+      flush = together.flush;
+      port = options.connect(together.receive, onClosed);
     } catch (error) {
       alive = false;
       lost(

@@ -1,6 +1,7 @@
 /** Closing, quitting, coming back: jobs go on whatever the window does. */
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { resolveHome } from '../../main/home.js';
 import { connectClient } from '../harness/client.js';
 import { startTray } from '../harness/desktop-services.js';
 import { answerDialogs, askedDialogs } from '../harness/dialogs.js';
@@ -156,6 +157,12 @@ test('a second start shows the first window, at what it was asked for', async ({
   expect(second.output).toContain('runs already');
   await expect.poll(() => desktop.page.url()).toContain(encodeURIComponent(jobId));
   expect(desktop.app.windows()).toHaveLength(1);
+  // Where no socket is seen yet a second start has begun to be a controller before it learns that it is the second.
+  const { socket } = resolveHome({ flag: root });
+  renameSync(socket, `${socket}.away`);
+  const early = await runSecondInstance(root, []);
+  renameSync(`${socket}.away`, socket);
+  expect(early).toMatchObject({ code: 0, output: expect.stringContaining('runs already') });
 });
 
 test('a page that crashes is loaded again; one that keeps crashing gives way to a plain page', async ({

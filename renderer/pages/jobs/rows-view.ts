@@ -82,6 +82,15 @@ function sameRow(a: ListRow, b: ListRow): boolean {
   return a.kind !== 'job' || b.kind !== 'job' || (a.id === b.id && a.open === b.open);
 }
 
+interface JobPlace {
+  readonly id: string;
+  readonly action: Element | null;
+}
+
+function actionOf({ action }: JobPlace): RowAction | null {
+  return (action?.getAttribute(actionAttribute) ?? null) as RowAction | null;
+}
+
 export function createRowsView(parts: RowsViewParts): RowsView {
   const { jobs, stopping, selection, onRange, onOthers } = parts;
   const slots: Slot[] = [];
@@ -92,6 +101,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
   let top = 0;
   let others: readonly number[] = [];
   let hovered: Slot | null = null;
+  let pressed: { readonly id: string; readonly action: RowAction | null } | null = null;
   const pointer = createPointerRest(hover);
   /** Rows that changed by themselves. */
   const late = createLateDraws(drawSlot);
@@ -263,12 +273,17 @@ export function createRowsView(parts: RowsViewParts): RowsView {
     if (next !== null) drawSlot(next);
   }
 
-  function jobAt(event: MouseEvent): { readonly id: string; readonly action: Element | null } | null {
+  function jobAt(event: MouseEvent): JobPlace | null {
     const target = pointedAt(event);
     const root = target?.closest('[role="row"]') ?? null;
     if (target === null || root === null) return null;
     const row = slots.find(({ element }) => element.root === root)?.row ?? null;
     return row?.kind === 'job' ? { id: row.id, action: target.closest('button') } : null;
+  }
+
+  function onPress(event: MouseEvent): void {
+    const found = jobAt(event);
+    pressed = found === null ? null : { id: found.id, action: actionOf(found) };
   }
 
   function onClick(event: MouseEvent): void {
@@ -278,8 +293,10 @@ export function createRowsView(parts: RowsViewParts): RowsView {
     const { id, action } = found;
     // The link of the name leads where the row does.
     event.preventDefault();
+    // Let go elsewhere than it was pressed, or the list has moved under it in between; a key's click was pressed nowhere.
+    if (event.detail > 0 && (pressed?.id !== id || pressed.action !== actionOf(found))) return;
     if (action !== null) {
-      act(action.getAttribute(actionAttribute) as RowAction | null, id, event, action);
+      act(actionOf(found), id, event, action);
     } else if (event.shiftKey) handlers.select(id, 'range');
     else if (event.ctrlKey || event.metaKey) handlers.select(id, 'toggle');
     else handlers.open(id);
@@ -328,6 +345,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
         place(false, at);
       };
       scroller.addEventListener('scroll', onScroll, { passive: true });
+      rows.addEventListener('mousedown', onPress);
       rows.addEventListener('click', onClick);
       rows.addEventListener('contextmenu', onMenu);
       const leavePointer = pointer.attach(rows);
@@ -349,6 +367,7 @@ export function createRowsView(parts: RowsViewParts): RowsView {
         late.stop();
         leaveReserve();
         scroller.removeEventListener('scroll', onScroll);
+        rows.removeEventListener('mousedown', onPress);
         rows.removeEventListener('click', onClick);
         rows.removeEventListener('contextmenu', onMenu);
         for (const slot of slots) clearSlot(slot);
