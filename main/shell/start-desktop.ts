@@ -57,6 +57,12 @@ export interface DesktopInput {
   readonly keepCode: () => void;
 }
 
+/**
+ * Everything is stopped and on disk, but Chromium takes a destroyed window apart later. Where a desktop was the guest of another host,
+ * its end followed at once, and Electron's own tear-down then ended in a fault of memory now and then (1 of 30 starts with an example).
+ */
+const afterWindowMs = 300;
+
 const secondStartSchema = z.object({ argv: z.array(z.string()) });
 
 export function startDesktop({ home, start, log, settingsFile, thread, keepCode }: DesktopInput): void {
@@ -83,7 +89,7 @@ export function startDesktop({ home, start, log, settingsFile, thread, keepCode 
     void lifecycle.stop(stopDeadlineMs).then(() => {
       keepCode();
       log.write('info', `Left with exit code ${exitCode}.`);
-      app.exit(exitCode);
+      setTimeout(() => app.exit(exitCode), afterWindowMs);
     });
   };
 

@@ -27,7 +27,8 @@ export function testUser() {
   const folder = mkdtempSync(join(tmpdir(), 'iris-e2e-'));
   chmodSync(folder, 0o755);
   const home = join(folder, 'home');
-  const remove = () => rmSync(folder, { recursive: true, force: true });
+  // What a host of that user has left running for a moment may still make files.
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   const env = {
     HOME: home,
     XDG_RUNTIME_DIR: join(home, 'run'),
