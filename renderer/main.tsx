@@ -15,8 +15,6 @@ if (root !== null) {
   const bridge = findBridge();
   // Other pages come with files of their own, and may take the focus as they come, which what is hidden cannot.
   const answered = bridge !== null && currentRoute().page === 'jobs' ? hideAtFirst(root) : undefined;
-  // Before the page itself hears of it: a command of the start may lead to another page at once.
-  if (answered !== undefined) addEventListener('hashchange', answered, { once: true });
   const page = bridge === null ? <NoBridge /> : <App desktop={createDesktop(bridge, { answered })} />;
   // Drawn before this script is over: the engine keeps the compiled form of what has run by then, and so of all that draws the first page.
   flushSync(() => createRoot(root).render(page));

@@ -24,3 +24,10 @@ test('without an answer it is in sight a tenth of a second later', () => {
   vi.advanceTimersByTime(1);
   expect(root.hidden).toBe(false);
 });
+
+test('another page than the first is in sight as it comes', () => {
+  const root = document.createElement('div');
+  hideAtFirst(root);
+  dispatchEvent(new Event('hashchange'));
+  expect(root.hidden).toBe(false);
+});

@@ -11,5 +11,7 @@ export function hideAtFirst(root: Pick<HTMLElement, 'hidden'>): () => void {
   };
   root.hidden = true;
   setTimeout(show, hiddenForMs);
+  // A command of the start may lead to another page, which takes the focus as it comes. Heard before the page itself hears of it.
+  addEventListener('hashchange', show, { once: true });
   return show;
 }

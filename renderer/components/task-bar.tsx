@@ -59,8 +59,8 @@ export function tasksHint(counts: JobSummary['taskCounts']): string {
 const restColor = 'var(--iris-meter)';
 
 /**
- * The bar as a background: its parts in their colours, a task as wide as any other. Drawn as shapes of their own they would take the
- * browser's compositor a coordinate system a bar, which a long list pays for in each frame.
+ * The bar as a background: its parts in their colours, a task as wide as any other. As an SVG each bar would be one more coordinate
+ * system for the browser's compositor, which a long list pays for in each frame.
  */
 export function taskBarFill(counts: JobSummary['taskCounts'], total: number): string {
   const stops: string[] = [];

@@ -108,11 +108,7 @@ describeLabEngine('an Engine that DOCKER_HOST names by TCP on another machine', 
   test('shows a line while it grows, within a second', async () => {
     const probe = await opened();
     const launch = backends.launch({ command: [...barCommand] });
-    probe.run(launch);
-    await probe.state(launch.uid, 'RUNNING', longMs);
-    await expectSeenSoon(probe, launch.uid, backends.work);
-    probe.stop(launch.uid, { container: true, graceMs: 500 });
-    await probe.over(launch.uid, longMs);
+    await expectSeenSoon(probe, launch, backends.work);
   }, 120_000);
 
   test.each([

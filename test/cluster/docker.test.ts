@@ -116,11 +116,7 @@ describeLabEngine('containers on a workstation by SSH', () => {
       image: engineImage,
       workingDirectory: `${host.home}/jobs`,
     });
-    probe.run(launch);
-    await probe.state(launch.uid, 'RUNNING', 30_000);
-    await expectSeenSoon(probe, launch.uid, `${host.home}/jobs`);
-    probe.stop(launch.uid, { container: true, graceMs: 500 });
-    await probe.over(launch.uid, 30_000);
+    await expectSeenSoon(probe, launch, `${host.home}/jobs`);
   }, 90_000);
 
   test('tell what they used', async () => {

@@ -14,11 +14,16 @@ export const barCommand: readonly string[] = [
   `i=0; while test $i -lt ${steps}; do until test -e step$i; do usleep 2000; done; printf "\\r%d%%" $i; i=$((i+1)); done; sleep 300`,
 ];
 
+type Launch = Parameters<BackendProbe['run']>[0];
+
 /**
- * Moves it step by step, each when the one before was seen, and gives the milliseconds from the word to move until the log has it: the
+ * Runs it, moves it step by step, each when the one before was seen, and gives the milliseconds from the word to move until the log has it: the
  * median, which one pause of a busy machine does not move. What is heard is shown 100 ms later, and has to be seen within a second.
  */
-export async function expectSeenSoon(probe: BackendProbe, uid: string, folder: string): Promise<void> {
+export async function expectSeenSoon(probe: BackendProbe, launch: Launch, folder: string): Promise<void> {
+  const { uid } = launch;
+  probe.run(launch);
+  await probe.state(uid, 'RUNNING', longMs);
   const delays: number[] = [];
   let text = '';
   for (let step = 0; step < steps; step += 1) {
@@ -33,4 +38,7 @@ export async function expectSeenSoon(probe: BackendProbe, uid: string, folder: s
     `seen after ${Math.round(median)} ms (median), at most ${Math.round(delays.at(-1) ?? NaN)} ms`,
   );
   expect(median).toBeLessThan(1000);
+  probe.stop(uid, { container: true, graceMs: 500 });
+  await probe.over(uid, longMs);
+  expect(await probe.text(uid)).toBe(text);
 }
