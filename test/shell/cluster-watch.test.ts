@@ -7,18 +7,10 @@ const told: Counts = { running: 1, waiting: 2, failedUnseen: 0, finished: 5 };
 const fresh: Counts = { ...told, running: 3 };
 
 /** A watch that was told `told` once; `status` is what the controller answers when asked. */
-function watchOf(status: () => Promise<unknown>, snapshot: Counts | null = told) {
+function watchWith(call: (method: string) => Promise<unknown>, subscribe: unknown) {
   const timers: (() => void)[] = [];
   const watch = startClusterWatch(
-    {
-      call: ((method: string) =>
-        method === 'status' ? status() : Promise.resolve({ total: 0, rows: [] })) as never,
-      subscribe: ((_topic: string, _filter: object, onSnapshot: (value: { counts: Counts }) => void) => {
-        if (snapshot !== null) onSnapshot({ counts: snapshot });
-        return () => undefined;
-      }) as never,
-      onState: () => () => undefined,
-    },
+    { call: call as never, subscribe: subscribe as never, onState: () => () => undefined },
     () => undefined,
     (run) => {
       timers.push(run);
@@ -26,6 +18,18 @@ function watchOf(status: () => Promise<unknown>, snapshot: Counts | null = told)
     },
   );
   return { watch, timers };
+}
+
+const noJobs = { total: 0, rows: [] };
+
+function watchOf(status: () => Promise<unknown>, snapshot: Counts | null = told) {
+  return watchWith(
+    (method) => (method === 'status' ? status() : Promise.resolve(noJobs)),
+    (_topic: string, _filter: object, onSnapshot: (value: { counts: Counts }) => void) => {
+      if (snapshot !== null) onSnapshot({ counts: snapshot });
+      return () => undefined;
+    },
+  );
 }
 
 describe('what is unfinished now', () => {
@@ -55,25 +59,16 @@ describe('what is unfinished now', () => {
 
 it('the running jobs are listed again a moment after jobs have changed, once for all that change meanwhile', () => {
   const asked: string[] = [];
-  const timers: (() => void)[] = [];
   const filters: object[] = [];
   let tell: (value: { counts: Counts }) => void = () => undefined;
-  const watch = startClusterWatch(
-    {
-      call: ((method: string) => {
-        asked.push(method);
-        return Promise.resolve({ total: 0, rows: [] });
-      }) as never,
-      subscribe: ((_topic: string, filter: object, _snapshot: unknown, onDelta: typeof tell) => {
-        filters.push(filter);
-        tell = onDelta;
-        return () => undefined;
-      }) as never,
-      onState: () => () => undefined,
+  const { watch, timers } = watchWith(
+    (method) => {
+      asked.push(method);
+      return Promise.resolve(noJobs);
     },
-    () => undefined,
-    (run) => {
-      timers.push(run);
+    (_topic: string, filter: object, _snapshot: unknown, onDelta: typeof tell) => {
+      filters.push(filter);
+      tell = onDelta;
       return () => undefined;
     },
   );
