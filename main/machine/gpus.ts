@@ -4,7 +4,7 @@
  */
 import os from 'node:os';
 import type { GpuView } from '../../core/contract/gpus.js';
-import { bareCard, type NvidiaCard } from '../../core/formats/nvidia-smi/card.js';
+import type { NvidiaCard } from '../../core/formats/nvidia-smi/card.js';
 import { parseCardsList, type ListedCard } from '../../core/formats/nvidia-smi/cards-list.js';
 import {
   cardColumns,
@@ -16,8 +16,10 @@ import {
 import { lostCardOf } from '../../core/formats/nvidia-smi/failures.js';
 import { readNvidiaSmi } from '../../core/formats/nvidia-smi/read.js';
 import { parseTopology, type CardTopology } from '../../core/formats/nvidia-smi/topology.js';
+import { isCutShort } from '../../core/formats/nvidia-smi/xml.js';
 import { GpuHealth } from './gpu-health.js';
 import { GpuLoop } from './gpu-loop.js';
+import { askOneByOne, lostCard, troubleNote } from './gpu-one-by-one.js';
 import { measuredNow, silentView, viewsOf } from './gpu-views.js';
 import { KernelLog, type ErrorLog } from './kernel-log.js';
 import { NvidiaTool, type CardsTool } from './nvidia-tool.js';
@@ -80,7 +82,6 @@ export interface GpuReaderOptions {
 const absentForMs = 60_000;
 /** Memory of a card that moves by more than this tells that somebody came or went. */
 const movedBytes = 16 * 1024 * 1024;
-const mostCards = 16;
 
 const absent: GpuReading = { gpus: [], processes: [], note: 'nvidia-smi is not installed' };
 
@@ -97,6 +98,8 @@ class NvidiaReader implements GpuReader {
   private cards: readonly NvidiaCard[] = [];
   /** Of cards that do not answer: why. */
   private lost = new Map<string, string>();
+  /** Cards that said nothing when they were asked alone: why. */
+  private unheard: ReadonlyMap<string, string> = new Map();
   private listed: readonly ListedCard[] = [];
   private topology: ReadonlyMap<number, CardTopology> | null = null;
   private topologyOf = '';
@@ -120,7 +123,7 @@ class NvidiaReader implements GpuReader {
     this.health = new GpuHealth({ nowMs, file: healthFile, bootId, cleanAfterMs });
     this.loop = new GpuLoop({
       tool: this.tool,
-      ids: () => (this.lost.size === 0 ? null : this.answering().map(({ busId, uuid }) => busId ?? uuid)),
+      ids: () => this.followedIds(),
       onSample: (sample) => this.sampled(sample),
       onTrouble: () => this.told?.look(),
       everyMs: loopMs,
@@ -169,8 +172,11 @@ class NvidiaReader implements GpuReader {
     return [card.uuid, ...(this.bases.get(card.uuid) ?? []).map(({ uuid }) => uuid)];
   }
 
-  private answering(): readonly NvidiaCard[] {
-    return this.cards.filter(({ uuid }) => !this.lost.has(uuid));
+  /** Null: all there are. */
+  private followedIds(): readonly string[] | null {
+    if (this.lost.size === 0) return null;
+    const answering = this.cards.filter(({ uuid }) => !this.lost.has(uuid) && !this.unheard.has(uuid));
+    return answering.map(({ busId, uuid }) => busId ?? uuid);
   }
 
   private async look(): Promise<void> {
@@ -185,7 +191,7 @@ class NvidiaReader implements GpuReader {
     const lostBusId = reading.ok ? null : lostCardOf(answer.text);
     if (reading.ok) this.found(reading.cards, new Map());
     else if (lostBusId !== null) await this.lookOneByOne(lostBusId, reading.reason);
-    else if (!(await this.lookByQuery())) {
+    else if (isCutShort(answer.text) || !(await this.lookByQuery())) {
       this.failure = reading.reason;
       return;
     }
@@ -198,27 +204,13 @@ class NvidiaReader implements GpuReader {
 
   /** The tool tells nothing at all while one card is lost, except about a card it is asked for by name. */
   private async lookOneByOne(lostBusId: string, reason: string): Promise<void> {
-    const lost = new Map([[lostBusId, reason]]);
-    const found: NvidiaCard[] = [];
-    const known = this.cards.flatMap(({ busId }) => busId ?? []);
-    const ids = known.length > 0 ? known : Array.from({ length: mostCards }, (_, index) => String(index));
-    for (const id of ids) {
-      if (lost.has(id)) continue;
-      const answer = await this.tool.run(['-q', '-x', '-i', id]);
-      if (answer.kind !== 'text') {
-        if (known.length > 0) lost.set(id, answer.kind === 'failed' ? answer.reason : 'It does not answer.');
-        break;
-      }
-      const reading = readNvidiaSmi(answer.text);
-      const [card] = reading.ok ? reading.cards : [];
-      const also = lostCardOf(answer.text);
-      if (card !== undefined) found.push(card);
-      else if (also !== null) lost.set(also, reading.ok ? 'It does not answer.' : reading.reason);
-      else if (known.length > 0) lost.set(id, reading.ok ? 'It is not listed any more.' : reading.reason);
-      // Beyond the last card.
-      else break;
-    }
-    this.found(found, lost);
+    // Whoever kept the others from being asked comes last now.
+    const silent = [...this.unheard.keys()].reverse();
+    const place = ({ uuid }: NvidiaCard): number => silent.indexOf(uuid);
+    const known = this.cards.toSorted((left, right) => place(left) - place(right));
+    const ids = known.flatMap(({ busId }) => busId ?? []);
+    const { found, lost, unheard } = await askOneByOne(this.tool, lostBusId, reason, ids);
+    this.found(found, lost, unheard);
   }
 
   /** For drivers that have no XML to give. */
@@ -236,34 +228,46 @@ class NvidiaReader implements GpuReader {
   }
 
   /** Takes over what answers; what was there before and does not is lost, with all its figures unknown. */
-  private found(cards: readonly NvidiaCard[], lostBusIds: ReadonlyMap<string, string>): void {
+  private found(
+    cards: readonly NvidiaCard[],
+    lostBusIds: ReadonlyMap<string, string>,
+    unheardBusIds: ReadonlyMap<string, string> = new Map(),
+  ): void {
     const all = new Map(cards.map((card) => [card.uuid, card]));
     const lost = new Map<string, string>();
+    const unheard = new Map<string, string>();
     for (const [busId, reason] of lostBusIds) {
       const before = this.cards.find((card) => card.busId === busId);
-      const names = { uuid: before?.uuid ?? null, index: 0, busId, name: before?.name ?? null };
-      const card = { ...bareCard(names), note: 'lost' };
+      const card = lostCard(before ?? { uuid: null, index: 0, busId, name: null });
       if (all.has(card.uuid)) continue;
       all.set(card.uuid, card);
       lost.set(card.uuid, reason);
     }
     for (const before of this.cards) {
       if (all.has(before.uuid)) continue;
-      const { uuid, index, busId, name } = before;
-      all.set(uuid, { ...bareCard({ uuid, index, busId, name }), note: 'lost' });
+      const { uuid, busId } = before;
+      const silent = this.lost.has(uuid) ? undefined : unheardBusIds.get(busId ?? '');
+      if (silent !== undefined) {
+        all.set(uuid, before);
+        unheard.set(uuid, silent);
+        continue;
+      }
+      all.set(uuid, lostCard(before));
       lost.set(uuid, this.lost.get(uuid) ?? 'nvidia-smi does not list it any more');
     }
     const listed = [...all.values()];
     // Asked for one by one each would be the first.
     this.cards = lost.size === 0 ? listed : listed.sort(byBus).map((card, index) => ({ ...card, index }));
-    const lostBefore = [...this.lost.keys()].join();
+    const followedBefore = this.followedIds()?.join();
     this.lost = lost;
+    this.unheard = unheard;
     for (const card of this.cards) {
+      if (unheard.has(card.uuid)) continue;
       const reason = lost.get(card.uuid);
       if (reason === undefined) this.health.seen(card, true);
       else this.health.lost(card.uuid, `The card is lost to the driver: ${reason}.`);
     }
-    if ([...lost.keys()].join() !== lostBefore) this.loop.restart();
+    if (this.followedIds()?.join() !== followedBefore) this.loop.restart();
   }
 
   /** Names of slices, how cards are joined, and whose the memory is where the description does not tell. */
@@ -359,7 +363,8 @@ class NvidiaReader implements GpuReader {
     const gpus = this.cards.flatMap((card) => {
       const reason = this.health.reasonOf(card.uuid);
       return (this.bases.get(card.uuid) ?? []).map((base) => {
-        if (silent !== null) return silentView(base, silent);
+        const unheard = silent ?? this.unheard.get(card.uuid) ?? null;
+        if (unheard !== null) return silentView(base, unheard);
         const view = measuredNow(base, card);
         return reason === null ? view : { ...view, state: 'SICK' as const, stateReason: reason };
       });
@@ -372,13 +377,12 @@ class NvidiaReader implements GpuReader {
       lost: new Set(
         [...this.lost.keys()].flatMap((uuid) => (this.bases.get(uuid) ?? []).map((view) => view.uuid)),
       ),
-      note: gpus.length === 0 ? 'nvidia-smi lists no cards' : lostNote(this.lost.size, gpus.length),
+      note:
+        gpus.length === 0
+          ? 'nvidia-smi lists no cards'
+          : troubleNote(this.lost.size, this.unheard.size, gpus.length),
     };
   }
-}
-
-function lostNote(lost: number, all: number): string | null {
-  return lost === 0 ? null : `${lost} of ${all} GPUs ${lost === 1 ? 'is' : 'are'} lost to the driver`;
 }
 
 function processesOf(gpu: GpuView): GpuProcess[] {

@@ -196,6 +196,52 @@ describe('one card in trouble', () => {
     expect(states(await reader.read(nobody))[1]).toBe('BUSY');
   });
 
+  test('one that does not answer when it is asked alone is silent, and no other is taken for lost', async () => {
+    open(k80, { timeoutMs: 300 });
+    await reader.read(nobody);
+    stub.lose('00002DF7:00:00.0');
+    stub.hangCard('00004968:00:00.0');
+    const one = await reader.read(nobody);
+    expect(states(one)).toEqual(['BUSY', 'SICK', 'SILENT', 'SILENT']);
+    expect(one.gpus[2]?.stateReason).toBe('nvidia-smi did not answer within 0.3 s.');
+    expect(one.lost).toEqual(new Set([second]));
+    expect(one.note).toBe('1 of 4 GPUs is lost to the driver, 2 of 4 GPUs do not answer');
+    // Next time it is asked last.
+    await eventually(async () => states(await reader.read(nobody))).toEqual([
+      'BUSY',
+      'SICK',
+      'SILENT',
+      'FREE',
+    ]);
+  });
+
+  test('an answer that ends in the midst is none: the cards it had not come to are not lost', async () => {
+    open(k80);
+    await reader.read(nobody);
+    const text = capture(k80);
+    stub.put('all', text.slice(0, text.indexOf('<gpu id="00004968')));
+    stub.put('query', 'index, name, pci.bus_id, uuid\n');
+    const { gpus, note, lost } = await reader.read(nobody);
+    expect(gpus.map(({ state }) => state)).toEqual(['SILENT', 'SILENT', 'SILENT', 'SILENT']);
+    expect(note).toBe('nvidia-smi ended in the middle of its answer');
+    expect(lost).toBeUndefined();
+    stub.put('all', text);
+    expect(states(await reader.read(nobody))).toEqual(['BUSY', 'BUSY', 'FREE', 'FREE']);
+  });
+
+  test('of a divided card that is lost each slice is', async () => {
+    open('a100-mig-four-instances.xml');
+    const before = await reader.read(nobody);
+    stub.lose('00000000:01:00.0');
+    const { gpus, lost } = await reader.read(nobody);
+    const uuids = before.gpus.map(({ uuid }) => uuid);
+    expect(gpus.map(({ uuid }) => uuid)).toEqual(uuids);
+    expect(gpus.map(({ state, memoryUsedBytes }) => [state, memoryUsedBytes])).toEqual(
+      uuids.map(() => ['SICK', null]),
+    );
+    expect(lost).toEqual(new Set(uuids));
+  });
+
   test('lost before it was ever seen, the others are found by number', async () => {
     open(k80);
     const alone = cardOf('00001580:00:00.0');

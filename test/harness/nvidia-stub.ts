@@ -16,7 +16,7 @@ stuck() { trap '' TERM INT HUP; while [ -e "$d/hang" ]; do sleep 0.05; done; exi
 say() { if [ -e "$d/$1" ]; then cat "$d/$1"; else cat "$d/all"; fi; }
 case "$*" in
   *--loop-ms=*) while [ -e "$d/loop" ]; do [ -e "$d/hang" ] && stuck; cat "$d/loop" 2>/dev/null; sleep 0.05; done ;;
-  "-q -x -i "*) id=$(echo "$4" | tr : _); if [ -e "$d/card-$id" ]; then cat "$d/card-$id"; else say missing; exit 15; fi ;;
+  "-q -x -i "*) id=$(echo "$4" | tr : _); while [ -e "$d/hang-$id" ]; do sleep 0.05; done; if [ -e "$d/card-$id" ]; then cat "$d/card-$id"; else say missing; exit 15; fi ;;
   "-L") [ -e "$d/list" ] && cat "$d/list" ;;
   "topo -m") [ -e "$d/topo" ] && cat "$d/topo" ;;
   --query-compute-apps*) [ -e "$d/apps" ] && cat "$d/apps" ;;
@@ -52,6 +52,11 @@ export class NvidiaStub {
   /** What it answers when asked for that card alone, by address or number. */
   putCard(id: string, text: string): void {
     this.write(`card-${id.replaceAll(':', '_')}`, text);
+  }
+
+  /** It answers nothing when asked for that card alone. */
+  hangCard(id: string): void {
+    this.write(`hang-${id.replaceAll(':', '_')}`, '');
   }
 
   take(answer: Answer): void {

@@ -19,6 +19,13 @@ const parser = new XMLParser({
   isArray: (name) => name === 'gpu' || name === 'process_info' || name === 'mig_device',
 });
 
+export const cutShort = 'nvidia-smi ended in the middle of its answer';
+
+/** XML without its end: what the tool had not come to yet is not there, and may be there for all that. */
+export function isCutShort(text: string): boolean {
+  return text.includes('<?xml') && !text.includes('</nvidia_smi_log>');
+}
+
 export function parseNvidiaSmi(text: string): NvidiaReading {
   // Warnings may come before the document.
   const start = text.indexOf('<?xml');
@@ -35,6 +42,7 @@ export function parseNvidiaSmi(text: string): NvidiaReading {
   }
   const log = child(document, 'nvidia_smi_log');
   if (log === undefined) return { ok: false, reason: 'nvidia-smi gave XML without nvidia_smi_log' };
+  if (isCutShort(text)) return { ok: false, reason: cutShort };
   return {
     ok: true,
     driverVersion: knownText(textAt(log, 'driver_version')),
