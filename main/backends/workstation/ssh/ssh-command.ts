@@ -98,7 +98,7 @@ export function sshArgs(
       ForkAfterAuthentication: 'no',
       EscapeChar: 'none',
       ControlMaster: control?.master === true ? 'yes' : 'no',
-      ControlPath: control === null ? 'none' : control.socket.replaceAll('%', '%%'),
+      ControlPath: control === null ? 'none' : quoted(control.socket),
       ControlPersist: 'no',
     }),
     '--',
@@ -107,6 +107,7 @@ export function sshArgs(
   ];
 }
 
+/** As a word of a configuration: a data folder may have blanks in its name. */
 function quoted(file: string): string {
   const escaped = file.replaceAll('%', '%%');
   return /\s/.test(escaped) ? `"${escaped}"` : escaped;
