@@ -25,6 +25,8 @@ export interface LocalHandOptions {
   readonly controller: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly umask?: string;
+  /** It may have so many open. */
+  readonly mostFiles?: number;
 }
 
 export class LocalHand {
@@ -51,11 +53,13 @@ export class LocalHand {
     controller,
     env = {},
     umask = '022',
+    mostFiles,
   }: LocalHandOptions): Promise<LocalHand> {
     mkdirSync(home, { recursive: true });
     const file = path.join(home, 'hand.pl');
     writeFileSync(file, handText());
-    const script = `umask ${umask}; exec perl -e 'open my $f,"<",$ARGV[0];local $/;eval(<$f>);die($@)' "$1"`;
+    const limit = mostFiles === undefined ? '' : `ulimit -n ${mostFiles}; `;
+    const script = `umask ${umask}; ${limit}exec perl -e 'open my $f,"<",$ARGV[0];local $/;eval(<$f>);die($@)' "$1"`;
     const hand = new LocalHand(
       spawn('sh', ['-c', script, 'sh', file], {
         stdio: 'pipe',

@@ -118,6 +118,7 @@ function answerOf(outcome: string, text: string): ToolAnswer {
       kind: 'failed',
       reason: `nvidia-smi has not answered for ${text} s; it is not asked again before it ends`,
     };
+  if (outcome === 'failed') return { kind: 'failed', reason: `nvidia-smi could not be run there: ${text}` };
   return text === 'absent' ? { kind: 'absent' } : { kind: 'text', text };
 }
 

@@ -7,7 +7,7 @@
 # Both ways go frames: a length, then texts, each with its length before it (32 bits, big-endian). The first text names the kind.
 # Before its first frame the hand writes a mark, since a login shell may have printed something. far-words.ts has the other side.
 #   setup FOLDER SUPERVISOR-NAME SUPERVISOR-TEXT CLAIMS-FOLDER CONTROLLER     -> ready FOLDER | unusable ERRNO MESSAGE
-#   has HASH...                                      -> lacks HASH...
+#   has HASH SIZE...                                 -> lacks HASH...
 #   put HASH CONTENT
 #   start UID FOLDER LIMIT MEMORY, then five lists with their lengths before them (the command up to the program, files the program
 #     may be, arguments after it, staged paths and hashes, the claim), then names and values of the environment
@@ -20,7 +20,7 @@
 #   hold UID CLAIM..., release UID, contained UID... claims of containers: one that runs, one that is over, and all that may live
 #   room ID PATH -> room ID WHAT-DF-SAYS
 #   sample, disks, gpus, docker, ping ID             -> the same word with what was found
-#   tool ID ARGUMENT...   asks nvidia-smi            -> tool ID done|late|hangs TEXT, then pid, attempt and user of processes it names
+#   tool ID ARGUMENT...   asks nvidia-smi            -> tool ID done|late|hangs|failed TEXT, then pid, attempt and user of processes it names
 #   loop ID ARGUMENT...   until unloop ID            -> loop ID TEXT as it prints, loop-end ID when it ends
 #   kernel                                           -> kernel READABLE LAST-NUMBER, then numbers and lines about cards; later ones unasked
 # A claim is: in a container 0|1, shares its cards 0|1, millicores, bytes of memory, devices.
@@ -52,9 +52,10 @@ my $page = POSIX::sysconf(POSIX::_SC_PAGESIZE()) || 4096;
 my ($input, $output, $base, $lock, $supervisor) = ('', '', undef, undef, undef);
 my (%attempts, %pids, %jobs, %watching, $scanned, $strays);
 my ($claims_told, $others_claim) = ('', 0);
-my (%unput, %contained);
+my (%unput, %contained, $contained_told);
 my (%hung, %loops, $kernel, $kernel_number);
 my $heard = mono();
+my $most_marks = 10_000;
 # What the cards are read with; `absent` where there is no such tool.
 my $cards = 'command -v nvidia-smi >/dev/null || { printf absent; exit; }; nvidia-smi -q -x; printf "\n--listed--\n"; nvidia-smi -L';
 # Who says nothing for so long has another hand by now, or none any more.
@@ -277,8 +278,19 @@ sub look_sizes {
   return if $seen eq $a->{sizes};
   $a->{sizes} = $seen;
   say_('size', $a->{uid}, $size_out, $size_err) if $a->{watched};
-  my $file;
-  if (open $file, '>>', "$base/$a->{uid}/marks") { print {$file} ms(now()), " $seen\n"; close $file }
+  my ($name, $file) = "$base/$a->{uid}/marks";
+  $a->{marks} //= () = (slurp($name, 1 << 28) // '') =~ /\n/g;
+  if (open $file, '>>', $name) { print {$file} ms(now()), " $seen\n"; close $file; $a->{marks}++ }
+  thin($a, $name) if $a->{marks} > $most_marks;
+}
+
+# Every second mark goes; the last stays.
+sub thin {
+  my ($a, $name) = @_;
+  my @lines = (slurp($name, 1 << 28) // '') =~ /^.*\n/mg;
+  while (@lines > $most_marks) { @lines = @lines[grep { ($#lines - $_) % 2 == 0 } 0 .. $#lines] }
+  put_file($name, join '', @lines);
+  $a->{marks} = @lines;
 }
 
 sub look_checkpoint {
@@ -579,15 +591,18 @@ sub reap {
   }
 }
 
-# A child whose output is told under its name; one at a time of each, ended when it takes too long.
+# A child whose output is told under its name; one at a time of each, ended when it takes too long. False: there can be none now.
 sub job {
   my ($name, $seconds, $code) = @_;
-  return if $jobs{$name};
-  pipe(my $read, my $write) or return;
+  return 1 if $jobs{$name};
+  pipe(my $read, my $write) or return 0;
   my $pid = fork;
-  return unless defined $pid;
+  return 0 unless defined $pid;
   if ($pid == 0) {
     POSIX::setsid();
+    let_go();
+    # Without the hand nobody else ends it.
+    alarm $seconds + 5;
     POSIX::dup2(fileno $write, 1);
     POSIX::dup2(1, 2);
     $ENV{LC_ALL} = 'C';
@@ -596,7 +611,11 @@ sub job {
   }
   close $write;
   $jobs{$name} = { pid => $pid, read => $read, text => '', until => mono() + $seconds };
+  return 1;
 }
+
+# A child that waits for others must not hold what tells of the hand's end: its folder, and the far ends of its loops.
+sub let_go { close $lock if $lock; delete @loops{keys %loops} }
 
 sub job_over {
   my ($name, $late) = @_;
@@ -629,8 +648,8 @@ sub tool {
   my ($since) = sort { $a <=> $b } values %hung;
   return say_('tool', $id, 'hangs', sprintf '%.0f', mono() - $since) if defined $since;
   return say_('tool', $id, 'late', '') if $jobs{tool};
-  job('tool', 10, sub { run_program('nvidia-smi', @args) });
-  $jobs{tool}{id} = $id if $jobs{tool};
+  job('tool', 10, sub { run_program('nvidia-smi', @args) }) or return say_('tool', $id, 'failed', "$!");
+  $jobs{tool}{id} = $id;
 }
 
 # Between the tool and the hand stands a child that ends the tool when the hand ends, however that comes.
@@ -641,8 +660,7 @@ sub loop {
   return say_('loop-end', $id) unless defined $pid;
   if ($pid == 0) {
     POSIX::setsid();
-    # As those of other loops are held open here, none of them would be seen to end.
-    delete @loops{keys %loops};
+    let_go();
     close $_ for $hold, $read;
     my $tool = fork;
     if (defined $tool && $tool == 0) {
@@ -720,18 +738,28 @@ sub sample {
   say_('sample', $busy, $all, $total, $available);
 }
 
-# Folders of attempts that the controller keeps no more, a day after that. Nothing that lives is touched.
+# Folders of attempts that the controller keeps no more, a day after that. Nothing that lives is touched: a container may for longer
+# than that, and which do is known only once that was told.
 sub prune {
   my @old;
+  utime undef, undef, map { "$base/$_/container" } keys %contained;
   opendir my $all, $base or return;
-  for my $uid (grep { /^[0-9a-f]{16}$/ && !$attempts{$_} } readdir $all) {
-    my $age = -M "$base/$uid/claim" // -M "$base/$uid";
-    next unless defined $age && $age > 8;
+  for my $uid (grep { /^[0-9a-f]{16}$/ && !$attempts{$_} && !exists $contained{$_} } readdir $all) {
+    my $at = modified("$base/$uid/claim");
+    if (!defined $at) {
+      my $lived = modified("$base/$uid/container");
+      next if defined $lived && !$contained_told;
+      $at = $lived // modified("$base/$uid");
+    }
+    next unless defined $at && now() - $at > 8 * 86_400;
     my $claim = claim_of($uid);
     push @old, "$base/$uid" unless $claim->{kind} eq 'claimed' && !$claim->{status} && alive($claim);
   }
   job('pruned', 3600, sub { run_program('rm', '-rf', '--', @old[0 .. ($#old < 999 ? $#old : 999)]) }) if @old;
 }
+
+# A mark in the folder of a container's attempt, as old as the last word of it.
+sub mark_container { my ($uid) = @_; put_file("$base/$uid/container", '') if -d "$base/$uid" }
 
 sub hello {
   my ($sysname, $nodename, $release, undef, $architecture) = POSIX::uname();
@@ -840,6 +868,13 @@ sub read_range {
   say_('range', $id, $size, $data);
 }
 
+# By its size as well: what was written just before a power cut may have its name and nothing in it.
+sub has {
+  my @lacking;
+  while (my ($hash, $size) = splice @_, 0, 2) { push @lacking, $hash unless -e "$base/.files/$hash" && (-s _ || 0) == $size }
+  say_('lacks', @lacking);
+}
+
 sub real_path {
   my ($id, $path) = @_;
   my $real = -e $path ? eval { local $expected = 1; require Cwd; Cwd::realpath($path) } : undef;
@@ -855,6 +890,7 @@ sub prepare {
   for my $each ("$base/$uid", "$base/$uid/work") {
     mkdir $each, 0700 or $! == POSIX::EEXIST() or return say_('prepared', $id, '', "$each could not be made: $!");
   }
+  mark_container($uid);
   my ($path, $why) = stage($uid, @staged);
   return say_('prepared', $id, '', "the staged file $path could not be written: $why") if defined $path;
   say_('prepared', $id, "$base/$uid/work", '');
@@ -878,15 +914,20 @@ sub receive {
   elsif ($kind eq 'notice') { put_file("$base/$texts[0]/work/preemption.json", $texts[1]) if -d "$base/$texts[0]/work" }
   elsif ($kind eq 'real') { real_path(@texts) }
   elsif ($kind eq 'prepare') { prepare(@texts) }
-  elsif ($kind eq 'hold') { my $uid = shift @texts; $contained{$uid} //= 0; Claims::adopt($uid, undef, @texts) }
-  elsif ($kind eq 'release') { delete $contained{ $texts[0] }; Claims::release($texts[0]) }
+  elsif ($kind eq 'hold') { my $uid = shift @texts; $contained{$uid} //= 0; mark_container($uid); Claims::adopt($uid, undef, @texts) }
+  elsif ($kind eq 'release') { mark_container($texts[0]) if exists $contained{ $texts[0] }; delete $contained{ $texts[0] }; Claims::release($texts[0]) }
   elsif ($kind eq 'contained') {
     my %live = map { $_ => 1 } @texts;
     Claims::release($_) for grep { !$live{$_} } Claims::attempts(1);
     delete @contained{ grep { !$live{$_} } keys %contained };
+    $contained{$_} //= 0 for @texts;
+    if (!$contained_told) { $contained_told = 1; prune() }
   }
-  elsif ($kind eq 'room') { my ($id, $path) = @texts; job("room-$id", 5, sub { run_program('df', '-Pk', $path) }) }
-  elsif ($kind eq 'has') { say_('lacks', grep { !-e "$base/.files/$_" } @texts) }
+  elsif ($kind eq 'room') {
+    my ($id, $path) = @texts;
+    job("room-$id", 5, sub { run_program('df', '-Pk', $path) }) or say_('room', $id, '');
+  }
+  elsif ($kind eq 'has') { has(@texts) }
   elsif ($kind eq 'put') { put_file("$base/.files/$texts[0]", $texts[1]) or $unput{ $texts[0] } = "$!" }
   elsif ($kind eq 'sample') { Claims::refresh(); look_claims(); sample() }
   elsif ($kind eq 'disks') { job('disks', 5, sub { run_program('df', '-Pk', $base, $ENV{HOME} || '/', '/') }) }

@@ -189,7 +189,7 @@ export class RemoteAttempts {
       this.hand.send(...startTexts(launch, this.hand.place, [], this.options.gpus()));
     } else {
       this.asking.push({ uid: entry.uid, files });
-      this.hand.send('has', ...files.map(({ hash }) => hash));
+      this.hand.send('has', ...files.flatMap(({ hash, content }) => [hash, String(content.length)]));
     }
   }
 

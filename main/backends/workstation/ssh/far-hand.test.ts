@@ -1,0 +1,139 @@
+/** What the far hand does of its own accord, spoken to without SSH between. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { launchOf } from '../../../../test/harness/backend-probe.js';
+import { eventually } from '../../../../test/harness/eventually.js';
+import { LocalHand, type LocalHandOptions } from '../../../../test/harness/local-hand.js';
+
+let scratch: string;
+const hands: LocalHand[] = [];
+
+beforeEach(() => {
+  scratch = mkdtempSync(path.join(os.tmpdir(), 'iris-far-hand-'));
+});
+afterEach(async () => {
+  for (const hand of hands.splice(0)) await hand.close();
+  rmSync(scratch, { recursive: true });
+});
+
+async function open(more: Partial<LocalHandOptions> = {}): Promise<LocalHand> {
+  const hand = await LocalHand.open({ home: scratch, claims: 'none', controller: 'f'.repeat(16), ...more });
+  hands.push(hand);
+  return hand;
+}
+
+const at = (...names: string[]) => path.join(scratch, 'attempts', ...names);
+
+function age(...files: string[]): void {
+  const nineDaysAgo = new Date(Date.now() - 9 * 86_400_000);
+  for (const file of files) if (existsSync(file)) utimesSync(file, nineDaysAgo, nineDaysAgo);
+}
+
+test('the folder of a container that lives is kept, however old; that of one that is over goes', async () => {
+  const before = await open();
+  const inImage = () => {
+    const launch = launchOf({ command: ['true'] });
+    return { ...launch, spec: { ...launch.spec, image: 'an-image' } };
+  };
+  const [live, over] = [inImage(), inImage()];
+  for (const launch of [live, over])
+    expect((await before.prepare(launch)).text(1)).toBe(at(launch.uid, 'work'));
+  await before.kill();
+  const unstarted = 'abcdef0123456789';
+  mkdirSync(at(unstarted));
+  for (const { uid } of [live, over]) age(at(uid, 'container'), at(uid));
+  age(at(unstarted));
+  const hand = await open();
+  await hand.word('pruned');
+  expect(existsSync(at(unstarted))).toBe(false);
+  // Until it is told which live, it may be either.
+  expect([live, over].map(({ uid }) => existsSync(at(uid, 'work')))).toEqual([true, true]);
+  hand.send('contained', live.uid);
+  await eventually(() => existsSync(at(over.uid))).toBe(false);
+  expect(existsSync(at(live.uid, 'work'))).toBe(true);
+  hand.send('release', live.uid);
+  hand.send('ping', '1');
+  await hand.word('pong');
+  // Its end counts, not its beginning.
+  expect(Date.now() - statSync(at(live.uid, 'container')).mtimeMs).toBeLessThan(60_000);
+});
+
+test('a Docker Engine that says nothing keeps no folder from the next connection', async () => {
+  const socket = path.join(scratch, 'docker.sock');
+  const silent: net.Socket[] = [];
+  const server = net.createServer((each) => silent.push(each));
+  server.listen(socket);
+  await once(server, 'listening');
+  try {
+    const before = await open({ env: { DOCKER_HOST: `unix://${socket}` } });
+    before.send('docker');
+    await eventually(() => silent.length).toBe(1);
+    await before.kill();
+    const next = await open();
+    expect(next.said.map(({ kind }) => kind)).not.toContain('unusable');
+  } finally {
+    for (const each of silent) each.destroy();
+    server.close();
+  }
+});
+
+test('what cannot be asked as no more processes may be is answered all the same', async () => {
+  const hand = await open({ mostFiles: 9 });
+  hand.send('tool', '7', '-L');
+  const tool = await hand.word('tool');
+  expect([tool.text(0), tool.text(1)]).toEqual(['7', 'failed']);
+  expect(tool.text(2)).not.toBe('');
+  hand.send('room', '8', '/');
+  expect((await hand.word('room')).text(0)).toBe('8');
+});
+
+test('a file of that name is had only when it has all its bytes', async () => {
+  const hand = await open();
+  const content = Buffer.from('print(6 * 7)\n');
+  const hash = createHash('sha256').update(content).digest('hex');
+  const empty = createHash('sha256').digest('hex');
+  hand.send('put', hash, content);
+  hand.send('put', empty, '');
+  const lacking = async () => {
+    hand.said.length = 0;
+    hand.send('has', hash, String(content.length), empty, '0');
+    const word = await hand.word('lacks');
+    return Array.from({ length: word.count }, (_, index) => word.text(index));
+  };
+  expect(await lacking()).toEqual([]);
+  // As after a power cut.
+  truncateSync(at('.files', hash));
+  expect(await lacking()).toEqual([hash]);
+  expect(hand.errors).toBe('');
+});
+
+test('marks of a log that grows for weeks are thinned, the first and the last kept in order', async () => {
+  const hand = await open();
+  const launch = launchOf({ command: ['sh', '-c', 'echo one; exec sleep 300'] });
+  mkdirSync(at(launch.uid), { recursive: true });
+  const lines = Array.from({ length: 20_000 }, (_, index) => `${index} 0 ${index}\n`);
+  writeFileSync(at(launch.uid, 'marks'), lines.join(''));
+  hand.send('watch', launch.uid, '1');
+  hand.start(launch);
+  const marks = () => readFileSync(at(launch.uid, 'marks'), 'latin1').trim().split('\n');
+  await eventually(() => marks().length).toBeLessThanOrEqual(10_001);
+  await eventually(() => marks().at(-1)).toMatch(/^\d{13} 4 0$/);
+  expect(marks().length).toBeGreaterThan(4000);
+  const times = marks().map((line) => Number(line.split(' ')[0]));
+  expect(times).toEqual(times.toSorted((left, right) => left - right));
+});
