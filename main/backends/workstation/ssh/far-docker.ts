@@ -3,7 +3,7 @@
  * can be read while it is off. While it is cut off containers go on; when it is given up its runtime here is thrown away, and the
  * next one removes what is left of them there.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { GpuView } from '../../../../core/contract/gpus.js';
@@ -27,6 +27,7 @@ import { newEntry, observationOf } from '../process/attempt-entry.js';
 import { messageOf } from '../process/error-code.js';
 import type { LinkLog } from '../process/launcher-link.js';
 import { UsageWatch } from '../usage-watch.js';
+import { ContainerCopies } from './container-copies.js';
 import type { FarFiles } from './far-files.js';
 import type { FarHello } from './far-machine.js';
 import type { FarWord } from './far-words.js';
@@ -52,11 +53,9 @@ export interface FarDockerOptions {
   readonly onState: () => void;
 }
 
-/** A day more than the controller keeps jobs. */
-const keptMs = 8 * 86_400_000;
-
 export class FarDocker {
   private readonly folder: string;
+  private readonly copies: ContainerCopies;
   private readonly growth: LogGrowth;
   /** Of what the runtime runs. */
   private usage: UsageWatch | null = null;
@@ -70,6 +69,7 @@ export class FarDocker {
 
   constructor(private readonly options: FarDockerOptions) {
     this.folder = path.join(options.home, `containers-${options.name}`);
+    this.copies = new ContainerCopies(this.folder, options);
     this.growth = new LogGrowth({
       nowMs: options.nowMs,
       onGrew: options.onGrew,
@@ -118,6 +118,7 @@ export class FarDocker {
     this.desired = desired;
     const uids = new Set(desired.map(uidOf));
     for (const uid of this.dropped) if (!uids.has(uid)) this.dropped.delete(uid);
+    this.copies.removeOld((uid) => uids.has(uid));
     if (this.lostCause !== null) this.reportLost(this.lostCause);
     else this.runtime?.reconcile(this.wanted());
   }
@@ -198,7 +199,6 @@ export class FarDocker {
   private make(hello: FarHello, attemptsFolder: string): DockerRuntime {
     const { name, log, nowMs, monotonicMs, files } = this.options;
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
-    this.removeOld();
     this.usage?.close();
     const usage = new UsageWatch({
       monotonicMs,
@@ -240,6 +240,7 @@ export class FarDocker {
         this.running.delete(uid);
         files.release(uid);
         this.growth.ended(uid);
+        this.copies.ended(uid);
         usage.remove(uid);
       },
       onSwept: () => {
@@ -260,17 +261,6 @@ export class FarDocker {
       return phase !== undefined && phase !== 'ended';
     });
     this.options.files.contained(live);
-  }
-
-  /** Logs of jobs that are forgotten by now. */
-  private removeOld(): void {
-    const wanted = new Set(this.desired.map(uidOf));
-    for (const name of readdirSync(this.folder)) {
-      const folder = path.join(this.folder, name);
-      if (!/^[0-9a-f]{16}$/.test(name) || wanted.has(name)) continue;
-      if (this.options.nowMs() - statSync(folder).mtimeMs > keptMs)
-        rmSync(folder, { recursive: true, force: true });
-    }
   }
 
   private find(): FoundEndpoint {
