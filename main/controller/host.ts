@@ -39,9 +39,11 @@ import { lingeringWarning } from './lingering.js';
 import { createFileLogger, describeError } from './logger.js';
 import { followMachines, MachineService, type MachineFleet } from './machine-service.js';
 import { machineViews } from './machines.js';
+import { publishForgotten } from './publish-changes.js';
 import { Publisher } from './publisher.js';
 import { openSession, type Session } from './session.js';
 import { randomHex } from './random-hex.js';
+import { treesWaitedFor } from './waited-for.js';
 import type { WakeTarget } from './wake.js';
 
 export interface HostOptions {
@@ -316,6 +318,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
       logger,
       nowMs,
       busy: () => controller.busy(),
+      waitedFor: () => treesWaitedFor(controller.memory),
+      forgotten: (jobIds) => publishForgotten(publisher, controller.views, jobIds),
     });
     steps.push({ name: 'housekeeping', dispose: () => housekeeping.stop() });
     const socket = await listenOnSocket(home.socket, open);

@@ -1,7 +1,6 @@
 /** What a host does beside its jobs: retention, and folding the write-ahead log in when idle. */
-import { rm } from 'node:fs/promises';
-import path from 'node:path';
 import type { Store } from '../store/types.js';
+import { AttemptFolders } from './attempt-folders.js';
 import { describeError, type Logger } from './logger.js';
 
 const hourMs = 3_600_000;
@@ -11,6 +10,9 @@ const jobsKeptMs = 7 * dayMs;
 const recordsKeptMs = 90 * dayMs;
 const receiptsKeptMs = dayMs;
 const sweepEveryMs = hourMs;
+/** Folders nobody knows are looked for so often; young ones are left alone. */
+const foldersEveryMs = dayMs;
+const unknownKeptMs = jobsKeptMs + dayMs;
 const checkpointEveryMs = 10 * 60_000;
 /** Trees deleted in one turn of the event loop, so that a sweep never delays a round. */
 const treesATurn = 5;
@@ -20,16 +22,25 @@ export interface Housekeeping {
 }
 
 export function startHousekeeping(options: {
-  readonly store: Store;
+  readonly store: Pick<Store, 'prune' | 'unknownAttempts' | 'pruneRecords' | 'checkpoint'>;
   readonly attemptsFolder: string;
   readonly logger: Logger;
   readonly nowMs: () => number;
   /** True while a round is due: the sweep waits. */
   readonly busy: () => boolean;
+  /** Root jobs of the trees that jobs still wait for. */
+  readonly waitedFor: () => readonly string[];
+  /** These are not there any more. */
+  readonly forgotten: (jobIds: readonly string[]) => void;
 }): Housekeeping {
   const { store, logger, nowMs } = options;
+  const folders = new AttemptFolders(options.attemptsFolder, logger);
+  let foldersDueMs = Number.NEGATIVE_INFINITY;
   let stopped = false;
   let next: NodeJS.Timeout | null = null;
+
+  /** Read through a function: it changes while a promise is waited for. */
+  const isStopped = () => stopped;
 
   function later(ms: number, task: () => void): void {
     if (stopped) return;
@@ -45,10 +56,10 @@ export function startHousekeeping(options: {
     }
     try {
       const now = nowMs();
-      const pruned = store.prune(now - jobsKeptMs, treesATurn);
-      for (const uid of pruned.attemptUids) {
-        await rm(path.join(options.attemptsFolder, uid), { recursive: true, force: true });
-      }
+      const pruned = store.prune(now - jobsKeptMs, treesATurn, options.waitedFor());
+      if (pruned.jobIds.length > 0) options.forgotten(pruned.jobIds);
+      for (const uid of pruned.attemptUids) await folders.remove(uid);
+      if (isStopped()) return;
       const records = store.pruneRecords(
         { receiptsMs: now - receiptsKeptMs, inboxMs: now - recordsKeptMs, auditMs: now - recordsKeptMs },
         1000,
@@ -56,6 +67,14 @@ export function startHousekeeping(options: {
       if (pruned.rootIds.length > 0 || records > 0) {
         later(1000, () => void sweep());
         return;
+      }
+      if (now >= foldersDueMs) {
+        foldersDueMs = now + foldersEveryMs;
+        await folders.removeUnknown(
+          (uids) => store.unknownAttempts(uids),
+          now - unknownKeptMs,
+          () => !isStopped(),
+        );
       }
     } catch (error) {
       logger.error('Retention failed; it is tried again in an hour', describeError(error));

@@ -57,6 +57,11 @@ export class LiveViews {
     this.failedUnseenCount = count;
   }
 
+  /** So many jobs that were over are kept no longer. */
+  forgotten(count: number): void {
+    this.finishedCount -= count;
+  }
+
   committed(changes: ChangeSet): void {
     for (const job of changes.jobs) this.count(job);
     for (const entry of changes.inbox) {

@@ -43,3 +43,14 @@ export function publishChanges(publisher: Publisher, publication: Publication): 
   }));
   if (items.length > 0) publisher.inboxChanged(items);
 }
+
+/** Jobs that were over and are kept no longer. */
+export function publishForgotten(
+  publisher: Publisher,
+  views: Pick<LiveViews, 'forgotten'>,
+  removed: readonly string[],
+): void {
+  views.forgotten(removed.length);
+  publisher.changed({ jobs: [], touched: [], tasks: new Map(), removed });
+  publisher.countsChanged();
+}

@@ -120,7 +120,8 @@ function storeOf(
         else for (const id of ids) readOne.run(id);
         return { unread: unread.get()?.count ?? 0, failedUnseen: failedUnseen(nowMs()) };
       }),
-    prune: (beforeMs, limit) => pruner.trees(beforeMs, limit, nowMs()),
+    prune: (beforeMs, limit, kept = []) => pruner.trees(beforeMs, limit, nowMs(), kept),
+    unknownAttempts: (uids) => pruner.unknown(uids),
     pruneRecords: (before, limit) => pruner.records(before, limit),
     integrity: () => [
       ...checkLines(connection, 'integrity_check(20)'),

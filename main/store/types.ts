@@ -63,6 +63,8 @@ export interface CommitResult {
 
 export interface PruneResult {
   readonly rootIds: readonly string[];
+  /** Of these trees. */
+  readonly jobIds: readonly string[];
   /** Whose folders can go now. */
   readonly attemptUids: readonly string[];
 }
@@ -90,9 +92,11 @@ export interface Store {
   markInboxRead(ids: readonly number[] | null): { readonly unread: number; readonly failedUnseen: number };
   /**
    * Deletes at most `limit` root trees that ended before `beforeMs` and hold nothing live, one tree a transaction, each with its
-   * audit row. Audit and inbox rows stay: see `pruneRecords`.
+   * audit row. Audit and inbox rows stay: see `pruneRecords`. `kept`: root jobs that are asked for still.
    */
-  prune(beforeMs: number, limit: number): PruneResult;
+  prune(beforeMs: number, limit: number, kept?: readonly string[]): PruneResult;
+  /** Those of these attempts that are not there (any more). */
+  unknownAttempts(uids: readonly string[]): readonly string[];
   /** Deletes receipts, inbox items and audit rows older than given, at most `limit` of each; returns how many. */
   pruneRecords(
     before: { readonly receiptsMs: number; readonly inboxMs: number; readonly auditMs: number },

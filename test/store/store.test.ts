@@ -337,10 +337,13 @@ describe('retention', () => {
     const first = store.prune(now - 7 * day, 1);
     expect(first.rootIds).toEqual(['/a/oldest']);
     expect([...first.attemptUids].sort()).toEqual(oldest);
+    expect(first.jobIds).toEqual(['/a/oldest', '/a/oldest/child']);
+    expect(store.prune(now - 7 * day, 100, ['/a/old', '/a/no such job']).rootIds).toEqual([]);
+    expect(store.unknownAttempts([...oldest, ...old])).toEqual(oldest);
     const second = store.prune(now - 7 * day, 100);
     expect(second.rootIds).toEqual(['/a/old']);
     expect([...second.attemptUids].sort()).toEqual(old);
-    expect(store.prune(now - 7 * day, 100)).toEqual({ rootIds: [], attemptUids: [] });
+    expect(store.prune(now - 7 * day, 100)).toEqual({ rootIds: [], jobIds: [], attemptUids: [] });
     for (const gone of ['/a/oldest', '/a/oldest/child', '/a/old']) expect(store.findJob(gone)).toBeNull();
     for (const kept of ['/a/young', '/a/child-ended-late', '/a/child-lives', '/a/stuck']) {
       expect(store.findJob(kept)?.rootId).toBe(kept);

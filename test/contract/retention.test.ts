@@ -1,0 +1,246 @@
+/** What is old and over goes: from the database, from the disk, from the counts. What is still asked for stays. */
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { JobRequest } from '../../core/contract/job-request.js';
+import type { HostFrame } from '../../core/contract/protocol.js';
+import type { BackendListener, DesiredAttempt } from '../../main/backends/backend.js';
+import { Controller } from '../../main/controller/controller.js';
+import { startHousekeeping, type Housekeeping } from '../../main/controller/housekeeping.js';
+import { publishForgotten } from '../../main/controller/publish-changes.js';
+import { Publisher, type TopicSources } from '../../main/controller/publisher.js';
+import { treesWaitedFor } from '../../main/controller/waited-for.js';
+import type { Store } from '../../main/store/types.js';
+import { report, specOf } from '../../core/model/test-world.js';
+import { eventually } from '../harness/eventually.js';
+import { toldBackend } from '../harness/told-backend.js';
+import {
+  changes,
+  makeAttempt,
+  makeFolder,
+  makeJob,
+  makeTask,
+  openTestStore,
+  type Folder,
+} from '../store/builders.js';
+
+const dayMs = 86_400_000;
+const ordinaryUser = 65_534;
+const couldNot = 'The folder of a forgotten attempt could not be removed';
+
+let folder: Folder;
+let attempts: string;
+let store: Store;
+let nowMs: number;
+let housekeeping: Housekeeping | null;
+let forgotten: string[];
+let warnings: string[];
+let waitedFor: () => readonly string[];
+
+beforeEach(() => {
+  folder = makeFolder();
+  attempts = path.join(folder.path, 'attempts');
+  mkdirSync(attempts);
+  nowMs = Date.now();
+  store = openTestStore(folder.database, { nowMs: () => nowMs });
+  housekeeping = null;
+  forgotten = [];
+  warnings = [];
+  waitedFor = () => [];
+});
+afterEach(() => {
+  vi.useRealTimers();
+  housekeeping?.stop();
+  store.close();
+  folder.remove();
+});
+
+/** What is there in the end; the time passes meanwhile. */
+async function afterwards<T>(read: () => T, expected: T): Promise<void> {
+  if (housekeeping === null) {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+    housekeeping = startHousekeeping({
+      store,
+      attemptsFolder: attempts,
+      logger: {
+        info: () => undefined,
+        warn: (message) => warnings.push(message),
+        error: (message) => warnings.push(message),
+      },
+      nowMs: () => nowMs,
+      busy: () => false,
+      waitedFor,
+      forgotten: (jobIds) => forgotten.push(...jobIds),
+    });
+  }
+  const look = (): T => {
+    vi.advanceTimersByTime(60_000);
+    return read();
+  };
+  await eventually(look).toEqual(expected);
+}
+
+/** A job that ended so long ago, with the folder of its attempt. */
+function ended(name: string, daysAgo: number): string {
+  const finishedAtMs = nowMs - daysAgo * dayMs;
+  const job = makeJob(`/ann/${name}`, { state: 'SUCCEEDED', submittedAtMs: finishedAtMs, finishedAtMs });
+  const task = makeTask(job, 0, { state: 'SUCCEEDED' });
+  const attempt = makeAttempt(task, 0, { state: 'SUCCEEDED', finishedAtMs });
+  store.commit(changes({ jobs: [job], tasks: [task], attempts: [attempt] }));
+  makeFolderOf(attempt.uid, daysAgo);
+  return attempt.uid;
+}
+
+const there = () => readdirSync(attempts).sort();
+
+function makeFolderOf(uid: string, daysAgo: number): string {
+  const made = path.join(attempts, uid);
+  mkdirSync(path.join(made, 'work', 'modules'), { recursive: true });
+  writeFileSync(path.join(made, 'work', 'modules', 'module'), '');
+  const at = (nowMs - daysAgo * dayMs) / 1000;
+  utimesSync(made, at, at);
+  return made;
+}
+
+test('old jobs go with their folders, and it is told which', async () => {
+  const old = ended('old', 8);
+  const young = ended('young', 6);
+  await afterwards(there, [young]);
+  expect(forgotten).toEqual(['/ann/old']);
+  expect(existsSync(path.join(attempts, old))).toBe(false);
+  expect(warnings).toEqual([]);
+});
+
+test('folders that nobody knows any more go, what was written to lately stays, and so does what is no attempt', async () => {
+  makeFolderOf('a'.repeat(16), 9);
+  makeFolderOf('b'.repeat(16), 7);
+  mkdirSync(path.join(attempts, 'supervisor'));
+  const known = ended('known', 6);
+  utimesSync(path.join(attempts, known), 1, 1);
+  await afterwards(there, [known, 'b'.repeat(16), 'supervisor'].sort());
+  // Looked for again a day later.
+  nowMs += 2 * dayMs;
+  await afterwards(there, ['supervisor']);
+});
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a folder that cannot be written to goes too; one of somebody else stays, is told of, and holds up no other',
+  async () => {
+    const uids = ['foreign', 'locked', 'plain'].map((name, at) => ended(name, 20 - at));
+    const [foreign = '', locked = ''] = uids;
+    for (const uid of uids) {
+      const own = path.join(attempts, uid);
+      for (const name of ['.', 'work', 'work/modules', 'work/modules/module'])
+        chownSync(path.join(own, name), ordinaryUser, ordinaryUser);
+    }
+    chmodSync(path.join(attempts, locked, 'work', 'modules'), 0o500);
+    chownSync(path.join(attempts, foreign, 'work', 'modules'), 0, 0);
+    for (const each of [folder.path, attempts]) chmodSync(each, 0o777);
+    process.seteuid?.(ordinaryUser);
+    try {
+      await afterwards(() => [...there(), ...warnings], [foreign, couldNot]);
+    } finally {
+      process.seteuid?.(0);
+    }
+    expect(forgotten).toEqual(['/ann/foreign', '/ann/locked', '/ann/plain']);
+    // Another day it can be.
+    chownSync(path.join(attempts, foreign, 'work', 'modules'), ordinaryUser, ordinaryUser);
+    utimesSync(path.join(attempts, foreign), 1, 1);
+    nowMs += dayMs;
+    await afterwards(there, []);
+  },
+);
+
+test('who looks at the list is told which rows are gone, and how many jobs are left', async () => {
+  ended('one', 9);
+  ended('two', 9);
+  const controller = new Controller({
+    store,
+    backend: toldBackend({ started: () => undefined, wanted: () => undefined }),
+    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    nowMs: () => nowMs,
+    monotonicMs: () => performance.now(),
+    random: (bytes) => '0'.repeat(bytes * 2),
+    homeRoot: '/data',
+    advertiseHost: 'localhost',
+  });
+  await controller.start();
+  let now = 0;
+  const counts = () => controller.views.counts();
+  const publisher = new Publisher(
+    { counts } as unknown as TopicSources,
+    () => now,
+    () => expect.fail('no topic could fail'),
+  );
+  const frames: HostFrame[] = [];
+  for (const countsOnly of [false, true]) {
+    const send = (frame: HostFrame) => void frames.push(frame);
+    const handle = publisher.subscribe(countsOnly ? 2 : 1, 'jobs', { countsOnly }, send);
+    await eventually(() => frames).toHaveLength(countsOnly ? 2 : 1);
+    handle.acknowledge(0);
+  }
+  expect(counts().finished).toBe(2);
+  now = 1000;
+  publishForgotten(publisher, controller.views, ['/ann/one']);
+  const left = { running: 0, waiting: 0, finished: 1, failedUnseen: 0 };
+  expect(frames.slice(2)).toEqual([
+    { kind: 'delta', id: 1, seq: 1, value: { rows: [], removed: ['/ann/one'], counts: left } },
+    { kind: 'delta', id: 2, seq: 1, value: { rows: [], removed: [], counts: left } },
+  ]);
+  controller.stop();
+});
+
+test('a job that is held for weeks still starts after the one it waits for', async () => {
+  let desired: readonly DesiredAttempt[] = [];
+  let listener: BackendListener | null = null;
+  let minted = 0;
+  const makeController = () =>
+    new Controller({
+      store,
+      backend: toldBackend({
+        started: (given) => (listener = given),
+        wanted: (wanted) => (desired = wanted),
+      }),
+      logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+      nowMs: () => nowMs,
+      monotonicMs: () => performance.now(),
+      random: (bytes) => (minted += 1).toString(16).padStart(bytes * 2, '0'),
+      homeRoot: '/data',
+      advertiseHost: 'localhost',
+    });
+  const submit = (controller: Controller, request: Partial<JobRequest>) =>
+    controller.submit({
+      spec: specOf(request),
+      identity: { user: 'ann' },
+      requestId: request.name ?? '',
+      retryOf: null,
+    });
+  let controller = makeController();
+  await controller.start();
+  await submit(controller, { name: 'prepare' });
+  await eventually(() => desired.length).toBe(1);
+  const uid = [...controller.unfinishedAttempts()][0]?.uid ?? '';
+  const said = report(uid, 'SUCCEEDED', { exitCode: 0, startedAtMs: nowMs, finishedAtMs: nowMs });
+  (listener as BackendListener | null)?.observations([said]);
+  await eventually(() => store.jobById('/ann/prepare')?.state).toBe('SUCCEEDED');
+  await submit(controller, { name: 'train', held: true, dependencies: [{ job: 'prepare', on: 'SUCCESS' }] });
+  waitedFor = () => treesWaitedFor(controller.memory);
+
+  const old = ended('old', 1);
+  nowMs += 9 * dayMs;
+  await afterwards(() => existsSync(path.join(attempts, old)), false);
+  vi.useRealTimers();
+  expect(forgotten).toEqual(['/ann/old']);
+  controller.stop();
+  controller = makeController();
+  await controller.start();
+  const identity = { user: 'ann' };
+  const change = { kind: 'release' } as const;
+  await controller.enqueue({ kind: 'change', requestId: 'r', identity, jobIds: ['/ann/train'], change });
+  await eventually(() => [...controller.unfinishedAttempts()].map(({ jobId }) => jobId)).toEqual([
+    '/ann/train',
+  ]);
+  expect(store.jobById('/ann/train')?.state).toBe('RUNNING');
+  expect(treesWaitedFor(controller.memory)).toEqual(['/ann/prepare']);
+  controller.stop();
+});
