@@ -124,7 +124,8 @@ function answerOf(outcome: string, text: string): ToolAnswer {
 
 /**
  * Errors of cards as the kernel there logs them. Each hand reads the log from its beginning, so what was written while there was none
- * is not missed; what was written before the first one is history.
+ * is not missed; what was written before the first one is history. So is all there is after a start of the machine, at which records
+ * are numbered anew.
  */
 export class FarErrorLog implements ErrorLog {
   private isReadable = false;
@@ -141,6 +142,7 @@ export class FarErrorLog implements ErrorLog {
 
   close(): void {
     this.found = [];
+    this.seen = null;
   }
 
   /** kernel READABLE LAST-NUMBER, then numbers and lines in turn. True: there is something new. */
