@@ -263,6 +263,26 @@ describe('a fleet of machines', () => {
     expect(errors.filter((text) => text.startsWith('A removed machine'))).toHaveLength(2);
   });
 
+  test('what was given up with a machine may live on there until it takes tasks again', async () => {
+    const { fleet, machines } = await fleetOf();
+    const [two, three] = machines;
+    if (two === undefined || three === undefined) throw new Error('there is no machine');
+    fleet.reconcile([keep('b', 'two'), keep('d', 'three')]);
+    const cause = { code: 'WORKER_LOST', message: 'It was lost.' } as const;
+    for (const [machine, uid] of [[two, 'b'] as const, [three, 'd'] as const]) {
+      machine.contact = { state: 'OFF', sinceMs: 1, lastContactMs: null, message: null };
+      machine.listener?.observations([{ ...ended(uid), state: 'WORKER_FAILED', cause }]);
+    }
+    fleet.reconcile([]);
+    three.contact = { state: 'CONNECTED', sinceMs: 1, lastContactMs: 1, message: null };
+    three.listener?.workers(three.observe());
+    expect(await fleet.remove('two')).toBe(
+      'two is not in contact, so what runs there could not be stopped: /tester/job-b/0.',
+    );
+    three.contact = { state: 'OFF', sinceMs: 1, lastContactMs: 1, message: null };
+    expect(await fleet.remove('three')).toBeNull();
+  });
+
   test('a fleet that is closed waits for no removal', async () => {
     const { fleet, machines } = await fleetOf();
     fleet.reconcile([keep('b', 'two')]);

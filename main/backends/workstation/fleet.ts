@@ -260,6 +260,7 @@ class MachineFleet implements Fleet {
       },
       workers: (workers) => {
         if (!isHere()) return;
+        if (workers.every(({ state }) => state === 'HEALTHY')) this.leaving.isWell(machine);
         this.lastSeen.set(machine, workers);
         this.tell();
       },

@@ -4,19 +4,26 @@ import type { AttemptObservation, Backend, DesiredAttempt } from '../backend.js'
 /** The rest is killed after this long, whatever grace it was given: who removes a machine waits for it. */
 const mostGraceMs = 5000;
 
-type Live = ReadonlyMap<string, { readonly name: string; readonly item: DesiredAttempt }>;
+interface Living {
+  readonly name: string;
+  readonly item: DesiredAttempt;
+  /** It was given up with its machine, and may live on there until that is back. */
+  readonly givenUp: boolean;
+}
+
+type Live = ReadonlyMap<string, Living>;
 
 export class Leaving {
-  private readonly live = new Map<Backend, Map<string, { name: string; item: DesiredAttempt }>>();
+  private readonly live = new Map<Backend, Map<string, Living>>();
   private readonly waiting = new Map<Backend, () => void>();
 
   /** All that is wanted there; what was before and has not ended yet is remembered all the same. */
   wanted(machine: Backend, share: readonly DesiredAttempt[]): void {
-    const live = this.live.get(machine) ?? new Map<string, { name: string; item: DesiredAttempt }>();
+    const live = this.live.get(machine) ?? new Map<string, Living>();
     for (const item of share) {
       const uid = item.kind === 'run' ? item.launch.uid : item.uid;
       const name = item.kind === 'stop' ? (live.get(uid)?.name ?? uid) : item.launch.taskId;
-      live.set(uid, { name, item });
+      live.set(uid, { name, item, givenUp: live.get(uid)?.givenUp ?? false });
     }
     this.live.set(machine, live);
   }
@@ -24,8 +31,19 @@ export class Leaving {
   heard(machine: Backend, batch: readonly AttemptObservation[]): void {
     const live = this.live.get(machine);
     if (live === undefined) return;
-    for (const { uid, state } of batch) if (state !== 'BUILDING' && state !== 'RUNNING') live.delete(uid);
+    for (const { uid, state, cause } of batch) {
+      const living = live.get(uid);
+      if (living === undefined || state === 'BUILDING' || state === 'RUNNING') continue;
+      if (cause?.code === 'WORKER_LOST') live.set(uid, { ...living, givenUp: true });
+      else live.delete(uid);
+    }
     if (live.size === 0) this.waiting.get(machine)?.();
+  }
+
+  /** It takes new attempts: what was given up with it is gone by then. */
+  isWell(machine: Backend): void {
+    const live = this.live.get(machine);
+    for (const [uid, { givenUp }] of live ?? []) if (givenUp) live?.delete(uid);
   }
 
   /** Null: nothing of ours lives there any more. Otherwise one sentence that names what may. */
