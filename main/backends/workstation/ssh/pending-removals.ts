@@ -19,11 +19,17 @@ export interface PendingRemovalsOptions {
   readonly sayAfterMs?: number | undefined;
 }
 
+interface Pending {
+  readonly member: Member;
+  readonly machine: SshMachine;
+  readonly late: NodeJS.Timeout;
+}
+
 /** Until then one that is off may come back without a word. */
 const usualSayMs = 60_000;
 
 export class PendingRemovals {
-  private readonly open = new Map<string, { readonly member: Member; readonly machine: SshMachine }>();
+  private readonly open = new Map<string, Pending>();
 
   constructor(private readonly options: PendingRemovalsOptions) {}
 
@@ -47,7 +53,6 @@ export class PendingRemovals {
   resume(): void {
     for (const member of this.left()) {
       const machine = this.options.open(member);
-      this.open.set(member.id, { member, machine });
       const late = setTimeout(
         () =>
           this.options.log.warn('A removed machine may go on with tasks: it is not in contact', {
@@ -57,11 +62,11 @@ export class PendingRemovals {
         this.options.sayAfterMs ?? usualSayMs,
       );
       late.unref();
+      this.open.set(member.id, { member, machine, late });
       const looked = (): void => {
         // Nothing of ours lives there any more, in containers neither.
         if (machine.observe()[0]?.state !== 'HEALTHY' || this.open.get(member.id)?.machine !== machine)
           return;
-        clearTimeout(late);
         this.options.log.info('The removal of a machine was finished', { machine: member.id });
         this.leave(member.id);
         machine.forget();
@@ -74,14 +79,17 @@ export class PendingRemovals {
   async close(): Promise<void> {
     const all = [...this.open.values()];
     this.open.clear();
+    for (const { late } of all) clearTimeout(late);
     await Promise.all(all.map(({ machine }) => machine.close()));
   }
 
   private leave(id: string): void {
-    const machine = this.open.get(id)?.machine;
+    const pending = this.open.get(id);
     this.open.delete(id);
     this.done(id);
-    void machine?.close();
+    if (pending === undefined) return;
+    clearTimeout(pending.late);
+    void pending.machine.close();
   }
 
   private left(): Member[] {
