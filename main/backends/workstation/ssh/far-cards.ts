@@ -2,11 +2,10 @@
  * The cards of a machine reached by SSH: looked at each minute and when something moves, and followed in between while somebody looks or
  * attempts hold some, as the cards of this machine are.
  */
-import path from 'node:path';
 import { createGpuReader, type GpuReader, type GpuReading } from '../../../machine/gpus.js';
 import { FarCardsTool, FarErrorLog } from './far-cards-tool.js';
 import type { FarText, FarWord } from './far-words.js';
-import type { MachineFacts } from './machine-memory.js';
+import { cardsFile, type MachineFacts } from './machine-memory.js';
 
 export interface FarCardsOptions {
   readonly name: string;
@@ -115,7 +114,7 @@ export class FarCards {
     const userOf = (pid: number): string | null => this.tool.userOf(pid);
     this.reader = createGpuReader({
       nowMs,
-      healthFile: path.join(home, `cards-${name}.json`),
+      healthFile: cardsFile(home, name),
       kernelLog: this.errors,
       elsewhere: { tool: this.tool, bootId, memoryBytes, userOf },
       ...(loopMs === undefined ? {} : { loopMs }),

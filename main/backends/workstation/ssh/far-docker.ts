@@ -233,7 +233,7 @@ export class FarDocker {
         const sick = held.find(({ state: of }) => of === 'SICK');
         return sick === undefined ? null : lostMessage(sick);
       },
-      onNotice: ({ uid }, notice) => files.notice(uid, notice),
+      onNotice: ({ uid }, notice) => files.notice(uid, notice, this.options.clockSkewMs()),
       onUsage: (entry, figures) => usage.take(entry, figures),
       onConclude: (entry) => usage.conclude(entry),
       onEnded: (uid) => {

@@ -62,8 +62,8 @@ export class FarFiles implements HostFiles {
     return { cause: { code: 'STAGING_FAILED', message: `On ${this.name}: ${word.text(2)}.` } };
   }
 
-  notice(uid: string, notice: StopNotice): void {
-    this.send?.('notice', uid, noticeText(notice));
+  notice(uid: string, notice: StopNotice, clockSkewMs: number): void {
+    this.send?.('notice', uid, noticeText(notice, clockSkewMs));
   }
 
   /** It runs: what it has is held for it, also by a hand that knows nothing of it yet. */

@@ -167,6 +167,23 @@ export function openFarLink(options: FarLinkOptions): FarLink {
     return Math.abs(best.skewMs) <= best.tripMs / 2 + indistinctMs ? 0 : best.skewMs;
   }
 
+  /** Asked anew after each word. */
+  const isOver = (): boolean => over;
+
+  function take(word: FarWord): void {
+    if (word.kind === 'hello') {
+      spoke = true;
+      // What was said of a wrong answer before the right one explains no later end.
+      errorText = '';
+      asking?.succeeded();
+      ping();
+    }
+    if (word.kind === 'pong') {
+      pong(word);
+      options.onContact(skew());
+    } else options.onWord(word);
+  }
+
   child.stdout.on('data', (piece: Buffer) => {
     if (over) return;
     let said: readonly FarWord[];
@@ -178,17 +195,15 @@ export function openFarLink(options: FarLinkOptions): FarLink {
     }
     heardMs = monotonicMs();
     for (const word of said) {
-      if (word.kind === 'hello') {
-        spoke = true;
-        // What was said of a wrong answer before the right one explains no later end.
-        errorText = '';
-        asking?.succeeded();
-        ping();
+      // The one before may have been the last that counts.
+      if (isOver()) return;
+      try {
+        take(word);
+      } catch (error) {
+        // A fault here, as of a full disk, costs this connection; what depends on it is looked at anew with the next.
+        const message = `What ${host} said could not be dealt with here: ${messageOf(error)}.`;
+        lost({ kind: 'other', message, advice: 'It is tried again by itself; tasks there go on meanwhile.' });
       }
-      if (word.kind === 'pong') {
-        pong(word);
-        options.onContact(skew());
-      } else options.onWord(word);
     }
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

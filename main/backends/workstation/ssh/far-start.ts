@@ -150,8 +150,9 @@ export function unclaimable(machine: string, why: string): string {
   return `Its GPUs cannot be claimed on the machine ${machine}, so none is given out: ${why}.`;
 }
 
-/** What its task finds as preemption.json. */
-export function noticeText(notice: StopNotice): string {
-  const told = { deadline: new Date(notice.deadlineMs).toISOString(), reason: notice.reason };
+/** What its task finds as preemption.json: by its own clock, which is so far ahead. */
+export function noticeText(notice: StopNotice, clockSkewMs: number): string {
+  const deadline = new Date(Math.round(notice.deadlineMs + clockSkewMs)).toISOString();
+  const told = { deadline, reason: notice.reason };
   return `${JSON.stringify(told)}\n`;
 }

@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { messageOf } from '../process/error-code.js';
+import type { LinkLog } from '../process/launcher-link.js';
 
 const factsSchema = z.object({
   machineId: z.string(),
@@ -28,12 +30,31 @@ export function recallFacts(home: string, name: string): MachineFacts | null {
   }
 }
 
-export function rememberFacts(home: string, name: string, facts: MachineFacts): void {
-  writeWhole(factsFile(home, name), `${JSON.stringify(facts, null, 2)}\n`);
+/** A full disk here costs what is known of a machine while it is off, nothing else. */
+export function rememberFacts(
+  { home, name, log }: { readonly home: string; readonly name: string; readonly log: Pick<LinkLog, 'warn'> },
+  facts: MachineFacts,
+): void {
+  try {
+    writeWhole(factsFile(home, name), `${JSON.stringify(facts, null, 2)}\n`);
+  } catch (error) {
+    log.warn('What a machine has could not be written down', { machine: name, error: messageOf(error) });
+  }
 }
 
-export function forgetFacts(home: string, name: string): void {
-  rmSync(factsFile(home, name), { force: true });
+/** The next of that name may be another. */
+export function forgetMachine(home: string, name: string): void {
+  for (const file of [factsFile(home, name), loadFile(home, name), cardsFile(home, name)])
+    rmSync(file, { force: true });
+}
+
+export function loadFile(home: string, name: string): string {
+  return path.join(home, `load-${name}`);
+}
+
+/** Of its cards that are kept from jobs. */
+export function cardsFile(home: string, name: string): string {
+  return path.join(home, `cards-${name}.json`);
 }
 
 /** Host keys accepted by us, in the form of OpenSSH. */

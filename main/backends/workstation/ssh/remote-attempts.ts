@@ -20,6 +20,8 @@ import type { FarWord } from './far-words.js';
 
 const strayGraceMs = 10_000;
 const lostCardGraceMs = 2000;
+const staleStuck =
+  'What is left of an attempt nobody wants any more does not end, so its machine takes no tasks';
 
 export class RemoteAttempts {
   private readonly entries = new Map<string, AttemptEntry>();
@@ -94,7 +96,7 @@ export class RemoteAttempts {
   lost(message: string): void {
     this.lostCause = { code: 'WORKER_LOST', message };
     for (const entry of this.entries.values())
-      if (entry.phase !== 'ended') this.reportLost(entry, this.lostCause);
+      if (entry.phase !== 'ended') this.end(entry, 'WORKER_FAILED', this.lostCause);
   }
 
   watch(uid: string, on: boolean): void {
@@ -126,7 +128,7 @@ export class RemoteAttempts {
     const entry = newEntry(uid, uid, item.kind === 'stop' ? null : item.launch);
     this.entries.set(uid, entry);
     if (this.lostCause !== null) {
-      this.reportLost(entry, this.lostCause);
+      this.end(entry, 'WORKER_FAILED', this.lostCause);
       return;
     }
     entry.adopted = item.kind !== 'run';
@@ -173,7 +175,7 @@ export class RemoteAttempts {
     const { stop } = entry;
     if (stop === null || this.hand === null) return;
     const graceMs = Math.max(0, Math.round(stop.deadlineMs - this.options.monotonicMs()));
-    const told = stop.notice === null ? '' : noticeText(stop.notice);
+    const told = stop.notice === null ? '' : noticeText(stop.notice, this.options.clockSkewMs());
     this.hand.send('stop', entry.uid, stop.signal.replace(/^SIG/, ''), String(graceMs), told);
   }
 
@@ -224,8 +226,11 @@ export class RemoteAttempts {
       return;
     }
     const entry = this.entries.get(uid);
-    // Superseded meanwhile: nothing it says counts any more.
-    if (entry === undefined || entry.phase === 'ended') return;
+    // Superseded meanwhile: nothing it says counts any more, but nothing new starts before it is gone.
+    if (entry === undefined || entry.phase === 'ended') {
+      if (word.kind === 'stuck') this.options.log.warn(staleStuck, { uid, processes: word.text(1) });
+      return;
+    }
     switch (word.kind) {
       case 'started':
       case 'running':
@@ -310,10 +315,6 @@ export class RemoteAttempts {
     const finishedAtMs = this.options.nowMs();
     this.usage.conclude(entry);
     this.reporter.last(entry, observationOf(entry, state, { finishedAtMs, cause, ...more }));
-  }
-
-  private reportLost(entry: AttemptEntry, cause: Cause): void {
-    this.end(entry, 'WORKER_FAILED', cause);
   }
 
   private checkpoint(entry: AttemptEntry, theirs: number | null): boolean {

@@ -6,7 +6,6 @@
  * `start`, which returns at once; `retry` tries at once; `forget` is for one that is removed for good, after `close`.
  */
 import { randomInt } from 'node:crypto';
-import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
 import type { History } from '../../../../core/contract/machines.js';
@@ -36,7 +35,7 @@ import { FarReads } from './far-reads.js';
 import { setupTexts } from './far-setup.js';
 import type { FarWord } from './far-words.js';
 import { LoginTries } from './login-tries.js';
-import { forgetFacts, recallFacts, rememberFacts } from './machine-memory.js';
+import { forgetMachine, loadFile, recallFacts, rememberFacts } from './machine-memory.js';
 import { RemoteAttempts } from './remote-attempts.js';
 import type { SshFailure } from './ssh-failure.js';
 import type { SshMachine, SshMachineOptions } from './ssh-machine-options.js';
@@ -76,7 +75,7 @@ class OneMachine implements SshMachine {
     const { nowMs, monotonicMs, log } = options;
     this.address = parseSshAddress(options.address);
     this.contact = new ContactState({ ...usualLimits, ...options.limits }, nowMs(), monotonicMs());
-    this.load = new LoadHistory(path.join(options.home, `load-${options.name}`));
+    this.load = new LoadHistory(loadFile(options.home, options.name));
     this.facts = recallFacts(options.home, options.name);
     this.sampledAtMs = nowMs();
     this.machine = new FarMachine(options.name);
@@ -221,7 +220,7 @@ class OneMachine implements SshMachine {
   }
 
   forget(): void {
-    forgetFacts(this.options.home, this.options.name);
+    forgetMachine(this.options.home, this.options.name);
   }
 
   async close(): Promise<void> {
@@ -297,7 +296,7 @@ class OneMachine implements SshMachine {
     }
     this.hello = hello;
     this.facts = hello.facts;
-    rememberFacts(home, name, hello.facts);
+    rememberFacts(this.options, hello.facts);
     if (before !== null && before.bootId !== hello.facts.bootId)
       this.options.log.info('A machine was started anew', { machine: name });
     this.connection.send(...setupTexts(home, hello.facts, this.options.claimsFolder));

@@ -1,0 +1,68 @@
+/** A machine by SSH without SSH between: what its far hand and its controller make of each other. */
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { launchOf } from '../../../../test/harness/backend-probe.js';
+import { LocalMachine } from '../../../../test/harness/local-machine.js';
+
+let machine: LocalMachine;
+
+beforeEach(() => {
+  machine = new LocalMachine();
+});
+afterEach(() => machine.dispose());
+
+test('a task is told its deadline by the clock of its machine', async () => {
+  // Ten minutes behind, so that the machine's clock is that much ahead.
+  const nowMs = () => Date.now() - 600_000;
+  const probe = await machine.probe({ nowMs });
+  await probe.healthy();
+  const script =
+    'trap \'cat "$IRIS_WORKDIR/preemption.json"; exit 0\' USR1; echo began; while :; do sleep 0.05; done';
+  const launch = launchOf({ command: ['sh', '-c', script] });
+  probe.machine.watchLog(launch.uid, true);
+  probe.run(launch);
+  await probe.until(() => probe.grew.some(({ out }) => out > 0));
+  const deadlineMs = nowMs() + 20_000;
+  const notice = { deadlineMs, reason: 'for another' };
+  probe.stop(launch.uid, { reason: 'preempted', signal: 'SIGUSR1', graceMs: 20_000, notice });
+  await probe.over(launch.uid);
+  const { data } = await probe.machine.readLog(launch.uid, 'out', 0, 1000);
+  const told = JSON.parse(Buffer.from(data).toString().replace('began\n', '')) as { deadline: string };
+  expect(Math.abs(Date.parse(told.deadline) - (deadlineMs + 600_000))).toBeLessThan(2000);
+});
+
+test('where nothing can be written down of it here it is used all the same', async () => {
+  const inTheWay = path.join(machine.home, `ws-here.json.${process.pid}`);
+  mkdirSync(inTheWay);
+  const probe = await machine.probe();
+  await probe.healthy();
+  expect(machine.said).toContain('What a machine has could not be written down');
+  const launch = launchOf({ command: ['true'] });
+  probe.run(launch);
+  expect((await probe.over(launch.uid)).state).toBe('SUCCEEDED');
+});
+
+test('a fault while it is heard costs the connection, and nothing else', async () => {
+  // Its name on other machines cannot be made up.
+  const inTheWay = path.join(machine.home, `controller-id.${process.pid}`);
+  mkdirSync(inTheWay);
+  const probe = await machine.probe();
+  await probe.until(() => probe.contact() === 'UNREACHABLE');
+  expect(probe.machine.observe()[0]?.contact?.message).toMatch(
+    /^What ws-here said could not be dealt with here: .*EISDIR.*\. It is tried again by itself/,
+  );
+  rmSync(inTheWay, { recursive: true });
+  await probe.healthy();
+});
+
+test('of one that is removed nothing is taken for the next of its name', async () => {
+  const probe = await machine.probe();
+  await probe.healthy();
+  await probe.until(() => probe.machine.history?.('ws-here', 0).timesMs.length !== 0);
+  await probe.machine.close();
+  const named = () => readdirSync(machine.home).filter((name) => /ws-here/.test(name));
+  expect(named().sort()).toEqual(['load-ws-here', 'ws-here.json']);
+  probe.machine.forget();
+  expect(named()).toEqual([]);
+});
