@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { causeSchema } from '../../../../core/contract/views.js';
+import { isErrorCode } from '../process/error-code.js';
 
 const endSchema = z.strictObject({
   state: z.enum(['SUCCEEDED', 'FAILED', 'KILLED', 'WORKER_FAILED', 'MISSING']),
@@ -26,17 +27,18 @@ const noteSchema = z.strictObject({
 });
 export type AttemptNote = z.infer<typeof noteSchema>;
 
-const noteFile = (folder: string): string => path.join(folder, 'container.json');
+export const noteFile = (folder: string): string => path.join(folder, 'container.json');
+
+/** Stands for one that is there and cannot be read, as after a power cut: its command may have run, and only the Engine knows. */
+export const unreadable: AttemptNote = { phase: 'created', containerId: null, end: null };
 
 /** Null: nobody has begun with it. */
 export function readNote(folder: string): AttemptNote | null {
-  let text: string;
   try {
-    text = readFileSync(noteFile(folder), 'utf8');
-  } catch {
-    return null;
+    return noteSchema.parse(JSON.parse(readFileSync(noteFile(folder), 'utf8')));
+  } catch (error) {
+    return isErrorCode(error, 'ENOENT') || isErrorCode(error, 'ENOTDIR') ? null : unreadable;
   }
-  return noteSchema.parse(JSON.parse(text));
 }
 
 /** Whole or not at all. */

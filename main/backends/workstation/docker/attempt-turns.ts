@@ -22,6 +22,8 @@ export const waits = {
   /** The kernel's word that memory ran out may come a moment after the end. */
   outOfMemoryLooks: 5,
   noSpacePauseMs: 5000,
+  /** What waits for room on our own disk looks again so much later. */
+  fullDiskPauseMs: 1000,
   latePauseMs: 150,
   /** What has lost its card is given this long to leave. */
   deviceGraceMs: 2000,

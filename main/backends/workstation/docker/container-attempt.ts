@@ -8,10 +8,11 @@ import type { ContainerView } from '../../../../core/formats/docker/inspect.js';
 import type { AttemptLaunch, DesiredAttempt } from '../../backend.js';
 import { observationOf, stopOrder, type AttemptEntry } from '../process/attempt-entry.js';
 import { stopCause } from '../process/outcome.js';
+import { concludeAttempt } from './attempt-conclusion.js';
 import { readNote, writeNote, type AttemptEnd, type AttemptNote } from './attempt-note.js';
 import { Again, Over, pauseOf, waits } from './attempt-turns.js';
 import { buildContainer } from './container-build.js';
-import { endOfRun, endOfSetUp, lookAtDevices, refusedEnd, withMemory } from './container-end.js';
+import { endOfRun, endOfSetUp, lookAtDevices, refusedEnd, unfollowed, withMemory } from './container-end.js';
 import type { ContainerContext } from './container-context.js';
 import type { Watched } from './container-hub.js';
 import { containerName, managedLabel } from './container-plan.js';
@@ -21,7 +22,8 @@ import { warnOfRestart } from './engine-restart.js';
 import { PullFailed } from './images.js';
 import { LogCopy } from './log-copy.js';
 import { logCutCode } from '../../../../core/formats/log-cut.js';
-import { logMayBeCut } from '../process/log-storage.js';
+import { isFullDisk } from '../process/error-code.js';
+import { logMayBeCut, logWaitsForRoom } from '../process/log-storage.js';
 
 type Part = 'run' | 'set-up';
 
@@ -107,7 +109,7 @@ export class ContainerAttempt {
         if (this.isClosed()) return;
         const end = await this.endBy(error);
         if (end === null) continue;
-        this.conclude(end);
+        concludeAttempt(context, entry, end, { isClosed: () => this.closed, remove: () => this.removeAll() });
         return;
       }
     }
@@ -137,8 +139,10 @@ export class ContainerAttempt {
     if (!(error instanceof EngineUnreachable)) {
       const message = `The container could not be run: ${error instanceof Error ? error.message : String(error)}.`;
       log.error(message, { uid: this.entry.uid });
+      if (isFullDisk(error)) await pauseOf(waits.noSpacePauseMs);
       if (this.mayHaveRun()) await this.removeAll();
-      return this.unstarted('WORKER_FAILED', { code: 'START_FAILED', message });
+      const code = isFullDisk(error) ? 'LOG_STORAGE_FULL' : 'START_FAILED';
+      return this.unstarted('WORKER_FAILED', { code, message });
     }
     const patience = this.mayHaveRun() ? waits.laterMs : waits.startPatienceMs;
     if ((await engine.ready(patience)) || this.mayHaveRun()) return null;
@@ -181,13 +185,15 @@ export class ContainerAttempt {
   /** Its scripts, in a container of their own. */
   private async setUp(note: AttemptNote | null): Promise<void> {
     const { entry } = this;
-    const launch = this.launch();
-    if (launch.spec.setup.length === 0 || note?.phase === 'prepared') return;
+    const begins = note?.phase !== 'set-up';
+    // A stop without a launch sees those through that run already.
+    if (begins && (this.launch().spec.setup.length === 0 || note?.phase === 'prepared')) return;
     const view = note === null ? null : await this.inspect('set-up');
-    if (view === null && note?.phase === 'set-up') throw new Over(this.removedByHand());
+    if (view === null && !begins) throw new Over(this.removedByHand());
+    const begun = view !== null && (view.status !== 'created' || view.startError !== null);
+    if (!begun && entry.stop !== null) throw new Over(this.unstarted('KILLED', this.stoppedCause()));
     const id = view?.id ?? (await this.build('set-up'));
     writeNote(entry.folder, { phase: 'set-up', containerId: id, end: null });
-    const begun = view !== null && (view.status !== 'created' || view.startError !== null);
     await this.watch(id, 'set-up', begun ? view : null);
     writeNote(entry.folder, { phase: 'prepared', containerId: null, end: null });
     await this.context.remove(id);
@@ -251,8 +257,10 @@ export class ContainerAttempt {
     try {
       await context.engine.ask((docker) => docker.getContainer(id).start());
     } catch (error) {
-      const without = error instanceof EngineRefusal && error.reason.kind === 'INIT_MISSING';
-      if (!without || !context.init()) throw error;
+      if (!(error instanceof EngineRefusal)) throw error;
+      // It runs already: the answer to an earlier request was lost.
+      if (error.status === 304) return;
+      if (error.reason.kind !== 'INIT_MISSING' || !context.init()) throw error;
       // An Engine without its init program says so only now.
       context.withoutInit();
       await context.remove(id);
@@ -285,6 +293,12 @@ export class ContainerAttempt {
       } catch (error) {
         if (error instanceof EngineRefusal && (await this.isGoing(part)))
           throw new Over(this.removedByHand());
+        if (!this.closed && isFullDisk(error)) {
+          // The Engine keeps what is not copied yet, and how it ended.
+          if (!entry.warnings.has(logCutCode)) context.reporter.warn(entry, logWaitsForRoom(entry.folder));
+          await pauseOf(waits.fullDiskPauseMs);
+          continue;
+        }
         if (this.closed || !(error instanceof EngineUnreachable)) throw error;
         context.log.warn('The end of a container is looked at again', {
           uid: entry.uid,
@@ -364,31 +378,15 @@ export class ContainerAttempt {
   }
 
   private removedByHand(): AttemptEnd {
-    if (this.entry.stop !== null) return this.unstarted('KILLED', this.stoppedCause());
-    const name = containerName(this.entry.uid, 'run');
-    const message = `Its container ${name} was removed by somebody else, so how it ended is not known and its log may lack its end.`;
-    return this.unstarted('WORKER_FAILED', { code: 'CONTAINER_LOST', message });
+    return this.entry.stop === null
+      ? this.unstarted('WORKER_FAILED', unfollowed(this.entry))
+      : this.unstarted('KILLED', this.stoppedCause());
   }
 
   private unstarted(state: AttemptEnd['state'], cause: Cause | null): AttemptEnd {
     const [{ startedAtMs }, finishedAtMs] = [this.entry, this.context.nowMs()];
     const durationMs = startedAtMs === null ? null : Math.max(0, finishedAtMs - startedAtMs);
     return { state, finishedAtMs, startedAtMs, durationMs, exitCode: null, signal: null, cause };
-  }
-
-  /** Noted before it is told: after a restart it is told again, and nothing is started again. */
-  private conclude(end: AttemptEnd): void {
-    const { entry, context } = this;
-    const { state, ...more } = end;
-    try {
-      const containerId = readNote(entry.folder)?.containerId ?? null;
-      writeNote(entry.folder, { phase: 'ended', containerId, end });
-    } catch (error) {
-      context.log.warn('The end of an attempt could not be noted', { uid: entry.uid, error: String(error) });
-    }
-    context.onConclude(entry);
-    context.reporter.last(entry, observationOf(entry, state, more));
-    if (end.state !== 'MISSING') void this.removeAll();
   }
 
   private async removeAll(): Promise<void> {

@@ -17,10 +17,11 @@ import type { ContainerView } from '../../../../core/formats/docker/inspect.js';
 import type { AttemptEntry } from '../process/attempt-entry.js';
 import { lastLine, saidOfNoRoom } from '../process/last-words.js';
 import { outcomeOf, signalOf } from '../process/outcome.js';
-import type { AttemptEnd } from './attempt-note.js';
+import { noteFile, readNote, unreadable, type AttemptEnd } from './attempt-note.js';
 import { pauseOf, waits } from './attempt-turns.js';
 import type { ContainerContext } from './container-context.js';
 import type { Watched } from './container-hub.js';
+import { containerName } from './container-plan.js';
 import type { EngineRefusal } from './engine.js';
 
 /** Signals that are sent to end something: HUP, INT, QUIT, KILL, TERM. */
@@ -78,6 +79,17 @@ export function endOfRun(
   if (full === null || !byItself) return { ...times, ...outcome };
   const message = `${spec?.command[0] ?? 'The command'} ended with exit code ${view.exitCode ?? '?'}, and while it ran there was no room for what it writes: ${roomSentence(full)} ${roomAdvice}`;
   return { ...times, ...outcome, cause: { code: 'DOCKER_STORAGE_FULL', message } };
+}
+
+/** Its command may have run, and its container is not there to tell how it ended. */
+export function unfollowed({ uid, folder }: Pick<AttemptEntry, 'uid' | 'folder'>): Cause {
+  const name = containerName(uid, 'run');
+  const why =
+    readNote(folder) === unreadable
+      ? `What was noted of it in ${noteFile(folder)} cannot be read, and there is no container ${name}`
+      : `Its container ${name} was removed by somebody else`;
+  const message = `${why}, so how it ended is not known and its log may lack its end.`;
+  return { code: 'CONTAINER_LOST', message };
 }
 
 /** A card of one that failed may have been lost under it: that is no failure of its own. */

@@ -2,7 +2,7 @@
  * Copies a container's log into the attempt's own files, each byte once. How far the copy has come is noted beside the files after
  * what was copied: whoever goes on asks the Engine from there, and checks what stands behind it against what comes.
  */
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { LogFrameReader, type LogFrame, type LogStream } from '../../../../core/formats/docker/log-frames.js';
 import {
@@ -16,7 +16,17 @@ import {
 import { writeWhole } from './attempt-note.js';
 import { EngineUnreachable, type Engine } from './engine.js';
 import { LiveOutput } from './live-output.js';
-import { fits, placeFile, readPlace, type Place } from './log-place.js';
+import { receiveLog, type LogRequest, type Take } from './log-stream.js';
+import {
+  beginBehind,
+  fits,
+  placeFile,
+  readBetween,
+  readPlace,
+  sizeOf,
+  writeAll,
+  type Place,
+} from './log-place.js';
 
 export interface LogCopyOptions {
   readonly folder: string;
@@ -39,7 +49,6 @@ const lastMessages = 200;
 /** Behind what was noted, at most so much is kept over a restart of ours. */
 const mostKept = 1024 ** 2;
 const noBytes = new Uint8Array();
-type Take = (piece: Buffer) => void;
 /** The Engine is waited for so long at a time. */
 const reconnectMs = 60_000;
 
@@ -63,11 +72,18 @@ export class LogCopy {
   private showTimer: NodeJS.Timeout | null = null;
   /** At the ends of the files, behind what was copied: heard, and not logged yet. */
   private shown: Record<LogStream, Uint8Array> = { out: noBytes, err: noBytes };
+  /** The files hold more than their sizes say, and could not be cut. */
+  private uncut = false;
 
   constructor(private readonly options: LogCopyOptions) {
     const open = (name: string) => openSync(path.join(options.folder, name), 'a+', 0o600);
     this.files = { out: open('out'), err: open('err') };
-    this.place = this.goOn();
+    try {
+      this.place = this.goOn();
+    } catch (error) {
+      this.closeFiles();
+      throw error;
+    }
   }
 
   /** Hears it from now on, so that lines are seen before they are whole. */
@@ -112,8 +128,12 @@ export class LogCopy {
     this.closed = true;
     if (this.noteTimer !== null) {
       clearTimeout(this.noteTimer);
-      this.note();
+      this.tryNote();
     }
+    this.closeFiles();
+  }
+
+  private closeFiles(): void {
     closeSync(this.files.out);
     closeSync(this.files.err);
   }
@@ -179,46 +199,19 @@ export class LogCopy {
     if (this.fault !== null) throw this.fault;
   }
 
-  /** Gives what the Engine sends to `take`, until it ends. Rejects also when what came could not be written. */
-  private async receive(what: { since?: number; tail?: number }, take: Take): Promise<void> {
-    const { engine, container, tty } = this.options;
-    const abort = new AbortController();
-    // As a stream also of one that has ended: it may be longer than memory, and text that looks like JSON stays text.
-    const stream = await engine.ask((docker) =>
-      docker.getContainer(container).logs({
-        follow: true,
-        stdout: true,
-        stderr: true,
-        timestamps: !tty,
-        ...what,
-        abortSignal: abort.signal,
-      }),
-    );
+  /** Rejects also when what came could not be written. */
+  private async receive(what: LogRequest, take: Take): Promise<void> {
     this.fault = null;
     this.reached = null;
-    let over = false;
-    await new Promise<void>((resolve, reject) => {
-      const end = () => {
-        over = true;
-        abort.abort();
-        resolve();
-      };
+    const heard: Take = (piece) => {
+      this.quiet = false;
+      take(piece);
+    };
+    const opened = (end: () => void): void => {
       this.stop = end;
       if (this.closed) end();
-      stream.on('data', (piece: Buffer) => {
-        this.quiet = false;
-        try {
-          if (!over) take(piece);
-        } catch (error) {
-          over = true;
-          abort.abort();
-          reject(error instanceof Error ? error : new Error(String(error)));
-        }
-      });
-      stream.on('end', resolve);
-      stream.on('close', resolve);
-      stream.on('error', reject);
-    }).finally(() => {
+    };
+    await receiveLog(this.options, what, heard, opened).finally(() => {
       this.stop = null;
       this.writeQueued();
     });
@@ -264,6 +257,7 @@ export class LogCopy {
     this.writeSoon = null;
     const sizes = { ...this.place.sizes };
     try {
+      if (this.uncut) this.cut(sizes);
       for (const stream of ['out', 'err'] as const) {
         const pieces = this.fresh[stream].splice(0);
         if (pieces.length === 0) continue;
@@ -277,7 +271,7 @@ export class LogCopy {
       this.fresh.err.length = 0;
       this.reached = null;
       this.fault = error instanceof Error ? error : new Error(String(error));
-      this.cut(this.place.sizes);
+      this.tryCut();
       this.stop?.();
     }
   }
@@ -298,6 +292,7 @@ export class LogCopy {
 
   private show(): void {
     this.showTimer = null;
+    if (this.uncut) return;
     try {
       for (const stream of ['out', 'err'] as const) {
         const tail = this.live?.tail(stream) ?? noBytes;
@@ -309,19 +304,24 @@ export class LogCopy {
         this.shown[stream] = tail;
       }
     } catch {
-      this.cut(this.place.sizes); // a full disk: the log will say so
+      this.tryCut(); // a full disk: the log will say so
     }
   }
 
   private noteSoon(): void {
     this.noteTimer ??= setTimeout(() => {
       this.noteTimer = null;
-      try {
-        this.note();
-      } catch (error) {
-        this.options.onFault(error);
-      }
+      this.tryNote();
     }, noteEveryMs);
+  }
+
+  /** A place noted before does as well: what comes again is known by what stands behind it. */
+  private tryNote(): void {
+    try {
+      this.note();
+    } catch (error) {
+      this.options.onFault(error);
+    }
   }
 
   private note(): void {
@@ -335,9 +335,7 @@ export class LogCopy {
     const now = { out: sizeOf(this.files.out), err: sizeOf(this.files.err) };
     const noted = readPlace(this.options.folder);
     if (noted?.container !== container) {
-      const base =
-        noted === null || !fits(noted.sizes, now) ? (noted?.begins ?? { out: 0, err: 0 }) : noted.sizes;
-      const from = fits(base, now) ? base : { out: 0, err: 0 };
+      const from = beginBehind(noted, now);
       this.cut(from);
       const place = { container, point: logStart, sizes: from, begins: from };
       writeWhole(placeFile(this.options.folder), JSON.stringify(place));
@@ -359,10 +357,16 @@ export class LogCopy {
       this.cut(sizes);
       return;
     }
-    for (const stream of ['out', 'err'] as const) {
-      const bytes = new Uint8Array(now[stream] - sizes[stream]);
-      const read = readSync(this.files[stream], bytes, 0, bytes.length, sizes[stream]);
-      this.shown[stream] = bytes.subarray(0, read);
+    for (const stream of ['out', 'err'] as const)
+      this.shown[stream] = readBetween(this.files[stream], sizes[stream], now[stream]);
+  }
+
+  /** On a disk that fails nothing is written before they are cut after all. */
+  private tryCut(): void {
+    try {
+      this.cut(this.place.sizes);
+    } catch {
+      this.uncut = true;
     }
   }
 
@@ -370,6 +374,7 @@ export class LogCopy {
     this.shown = { out: noBytes, err: noBytes };
     ftruncateSync(this.files.out, sizes.out);
     ftruncateSync(this.files.err, sizes.err);
+    this.uncut = false;
   }
 }
 
@@ -377,12 +382,4 @@ function stamped(frame: LogFrame): StampedMessage {
   const message = readStamped(frame);
   if (message === null) throw new Error('a message of the log has no time stamp');
   return message;
-}
-
-function sizeOf(file: number): number {
-  return fstatSync(file).size;
-}
-
-function writeAll(file: number, data: Uint8Array): void {
-  for (let at = 0; at < data.length;) at += writeSync(file, data, at);
 }

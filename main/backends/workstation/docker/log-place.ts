@@ -1,5 +1,5 @@
 /** How far the copy of a container's log has come, as it is noted beside the files. */
-import { readFileSync } from 'node:fs';
+import { fstatSync, readFileSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 
@@ -31,3 +31,25 @@ export function readPlace(folder: string): Place | null {
 /** The files have at least these sizes. */
 export const fits = (sizes: Place['sizes'], now: Place['sizes']): boolean =>
   sizes.out <= now.out && sizes.err <= now.err;
+
+const start = { out: 0, err: 0 };
+
+/** Where a copy of another container begins: behind what was copied, as far as the files are still as they were noted. */
+export function beginBehind(noted: Place | null, now: Place['sizes']): Place['sizes'] {
+  if (noted === null) return start;
+  const places = [noted.sizes, noted.begins];
+  return places.find((place) => fits(place, now)) ?? start;
+}
+
+export function sizeOf(file: number): number {
+  return fstatSync(file).size;
+}
+
+export function readBetween(file: number, from: number, to: number): Uint8Array {
+  const bytes = new Uint8Array(to - from);
+  return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, from));
+}
+
+export function writeAll(file: number, data: Uint8Array): void {
+  for (let at = 0; at < data.length;) at += writeSync(file, data, at);
+}

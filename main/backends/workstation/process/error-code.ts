@@ -8,6 +8,11 @@ export function isErrorCode(error: unknown, code: string): boolean {
   return errorCode(error) === code;
 }
 
+/** No room on a disk, or in a quota. */
+export function isFullDisk(error: unknown): boolean {
+  return isErrorCode(error, 'ENOSPC') || isErrorCode(error, 'EDQUOT');
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -39,6 +39,12 @@ export function logMayBeCut(
   return { code: logCutCode, message: logCutMessage(disk, when, { out: size('out'), err: size('err') }) };
 }
 
+/** Of a task that has ended and whose log is somewhere else as well: nothing of it is lost. */
+export function logWaitsForRoom(folder: string): Cause {
+  const message = `The task has ended, but the disk that its log is copied to (${folder}) is full: how it ended is told as soon as there is room for the rest of its log.`;
+  return { code: logCutCode, message };
+}
+
 export interface LogStorageWatchOptions {
   /** All logs lie here, on one file system. */
   readonly attemptsFolder: string;

@@ -1,0 +1,163 @@
+/** Attempts in containers of an Engine that answers late, twice or not at all, and with notes that a power cut left unreadable. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FakeEngine } from '../../../../test/harness/fake-engine.js';
+import { launchOf } from '../../../../test/harness/backend-probe.js';
+import type { AttemptLaunch, AttemptObservation, DesiredAttempt } from '../../backend.js';
+import { DockerRuntime } from './docker-runtime.js';
+
+const owner = '0123456789abcdef';
+let folder: string;
+let engine: FakeEngine;
+let said: AttemptObservation[];
+let runtimes: DockerRuntime[];
+let unhandled: unknown[];
+const keep = (error: unknown): number => unhandled.push(error);
+
+beforeEach(async () => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'iris-runtime-'));
+  mkdirSync(path.join(folder, 'attempts'));
+  writeFileSync(path.join(folder, 'attempts', '.owner'), owner);
+  engine = await FakeEngine.start();
+  [said, runtimes, unhandled] = [[], [], []];
+  process.on('unhandledRejection', keep);
+});
+afterEach(async () => {
+  for (const runtime of runtimes) await runtime.close();
+  await engine.stop();
+  process.off('unhandledRejection', keep);
+  rmSync(folder, { recursive: true, force: true });
+  expect(unhandled).toEqual([]);
+});
+
+function open(): DockerRuntime {
+  const nothing = () => undefined;
+  const runtime = new DockerRuntime({
+    attemptsFolder: path.join(folder, 'attempts'),
+    dataFolder: path.join(folder, 'attempts'),
+    workerId: 'here',
+    environment: {},
+    home: folder,
+    log: { info: nothing, warn: nothing, error: nothing },
+    nowMs: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    find: () => ({ ok: true, endpoint: { kind: 'socket', path: engine.socket }, from: 'the test' }),
+    user: null,
+    onState: nothing,
+    onObservations: (batch) => said.push(...batch),
+    onRunning: nothing,
+    onNotice: nothing,
+    onConclude: nothing,
+    onEnded: nothing,
+    onUsage: nothing,
+  });
+  runtimes.push(runtime);
+  return runtime;
+}
+
+const launch = (): AttemptLaunch =>
+  launchOf({ command: ['train'], image: 'torch:1', workingDirectory: folder });
+const attemptFolder = (uid: string) => path.join(folder, 'attempts', uid);
+const labelsOf = (uid: string) => ({ 'iris.managed': owner, 'iris.attempt-uid': uid });
+const last = (uid: string) => said.filter((one) => one.uid === uid).at(-1);
+const until = (holds: () => boolean) => expect.poll(holds, { timeout: 15_000, interval: 10 }).toBe(true);
+const over = (uid: string) => until(() => !['BUILDING', 'RUNNING'].includes(last(uid)?.state ?? 'RUNNING'));
+
+function noted(uid: string, text: string): void {
+  mkdirSync(attemptFolder(uid), { recursive: true });
+  writeFileSync(path.join(attemptFolder(uid), 'container.json'), text);
+}
+
+describe.each(['', '{"phase":"created","containerId":null', '{"phase":"a later one"}'])(
+  'of an attempt whose note reads %j',
+  (text) => {
+    const stop = (uid: string): DesiredAttempt => ({
+      ...{ kind: 'stop', uid, workerId: 'here', container: true, reason: 'cancelled', signal: 'SIGTERM' },
+      graceMs: 0,
+    });
+
+    test('the container that is there is followed to its end', async () => {
+      const wanted = launch();
+      noted(wanted.uid, text);
+      const container = engine.put(`iris-${wanted.uid}`, labelsOf(wanted.uid));
+      container.status = 'running';
+      open().reconcile([{ kind: 'keep', uid: wanted.uid, launch: wanted }]);
+      await until(() => last(wanted.uid)?.state === 'RUNNING');
+      engine.end(container, 3);
+      await over(wanted.uid);
+      expect(last(wanted.uid)).toMatchObject({ state: 'FAILED', exitCode: 3 });
+      await until(() => engine.containers.size === 0);
+    });
+
+    test('without a container nothing is started, and it says why its end is not known', async () => {
+      const wanted = launch();
+      noted(wanted.uid, text);
+      open().reconcile([{ kind: 'keep', uid: wanted.uid, launch: wanted }]);
+      await over(wanted.uid);
+      expect(last(wanted.uid)).toMatchObject({ state: 'WORKER_FAILED', cause: { code: 'CONTAINER_LOST' } });
+      expect(last(wanted.uid)?.cause?.message).toContain('container.json cannot be read');
+      expect(engine.asked).not.toContain('POST create');
+    });
+
+    test('a stop finds it gone', async () => {
+      noted('00000000000000aa', text);
+      open().reconcile([stop('00000000000000aa')]);
+      await over('00000000000000aa');
+      expect(last('00000000000000aa')).toMatchObject({ state: 'KILLED' });
+    });
+  },
+);
+
+test('a container whose start was done and not answered runs, and is not started anew', async () => {
+  const wanted = launch();
+  engine.instead.set('POST start', (_, response, id) => {
+    const container = engine.named(id);
+    if (container !== undefined) container.status = 'running';
+    // As docker answers to one that runs.
+    response.writeHead(304).end();
+  });
+  open().reconcile([{ kind: 'run', launch: wanted }]);
+  await until(() => last(wanted.uid)?.state === 'RUNNING');
+  const container = engine.named(`iris-${wanted.uid}`);
+  if (container === undefined) throw new Error('its container is gone');
+  engine.end(container, 0);
+  await over(wanted.uid);
+  expect(last(wanted.uid)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 });
+});
+
+describe('a stop after a restart of the host while set-up scripts', () => {
+  const uid = '00000000000000bb';
+  const stop = (): DesiredAttempt => ({
+    ...{ kind: 'stop', uid, workerId: 'here', container: true, reason: 'cancelled', signal: 'SIGTERM' },
+    graceMs: 60_000,
+  });
+
+  test('run gives them their grace', async () => {
+    noted(uid, JSON.stringify({ phase: 'set-up', containerId: null, end: null }));
+    const container = engine.put(`iris-${uid}-set-up`, labelsOf(uid));
+    container.status = 'running';
+    engine.instead.set('POST kill', (request, response) => {
+      expect(new URL(request.url ?? '', 'http://docker').searchParams.get('signal')).toBe('SIGTERM');
+      response.writeHead(204).end();
+    });
+    open().reconcile([stop()]);
+    await until(() => engine.asked.includes('POST kill'));
+    expect(last(uid)).toBeUndefined();
+    engine.end(container, 0);
+    await over(uid);
+    expect(last(uid)).toMatchObject({ state: 'KILLED', cause: { code: 'STOPPED_BY_USER' } });
+    await until(() => engine.containers.size === 0);
+  });
+
+  test('have not begun starts nothing', async () => {
+    noted(uid, JSON.stringify({ phase: 'set-up', containerId: null, end: null }));
+    engine.put(`iris-${uid}-set-up`, labelsOf(uid));
+    open().reconcile([stop()]);
+    await over(uid);
+    expect(last(uid)).toMatchObject({ state: 'KILLED' });
+    expect(engine.asked).not.toContain('POST start');
+    await until(() => engine.containers.size === 0);
+  });
+});
