@@ -35,7 +35,7 @@ export async function connectTo(endpoint: Endpoint): Promise<EngineClient> {
       ...addressFor(endpoint),
       agent: carrier,
     };
-    return new Client(options);
+    return withoutDockerHost(() => new Client(options));
   };
   const docker = clientOf(agent);
   const listen = listenerOf(endpoint);
@@ -48,6 +48,20 @@ export async function connectTo(endpoint: Endpoint): Promise<EngineClient> {
         for (const socket of sockets ?? []) socket.destroy();
     },
   };
+}
+
+/**
+ * Where DOCKER_HOST names an Engine elsewhere, the client takes what else the environment says of that one (certificates, time-outs) for
+ * whichever it is told to use, and will not be made when some of it is wrong.
+ */
+function withoutDockerHost<T>(make: () => T): T {
+  const { DOCKER_HOST: kept } = process.env;
+  delete process.env['DOCKER_HOST'];
+  try {
+    return make();
+  } finally {
+    if (kept !== undefined) process.env['DOCKER_HOST'] = kept;
+  }
 }
 
 function agentOf(endpoint: Endpoint): PlainAgent {

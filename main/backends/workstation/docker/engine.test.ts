@@ -3,22 +3,26 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ReadRoom } from './engine-room.js';
 import { localRoom } from './engine-room.js';
-import { Engine } from './engine.js';
+import { Engine, EngineUnreachable, type EngineOptions } from './engine.js';
 
 let folder: string;
 let socket: string;
 let server: http.Server;
 let info: Record<string, unknown>;
+/** It takes questions and answers none. */
+let hangs: boolean;
 const engines: Engine[] = [];
 
 beforeEach(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'iris-words-'));
   socket = path.join(folder, 'docker.sock');
   info = { ServerVersion: '20.10.24', Runtimes: {}, Name: os.hostname(), DockerRootDir: folder };
+  hangs = false;
   server = http.createServer((_, response) => {
+    if (hangs) return;
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(info));
   });
@@ -31,15 +35,18 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function look(readRoom: ReadRoom = localRoom) {
+function engineOf(readRoom: ReadRoom = localRoom, more: Partial<EngineOptions> = {}): Engine {
   const engine = new Engine({
     find: () => ({ ok: true, endpoint: { kind: 'socket', path: socket }, from: 'looked for there' }),
     onState: () => undefined,
     readRoom,
+    ...more,
   });
   engines.push(engine);
-  return engine.probe();
+  return engine;
 }
+
+const look = (readRoom?: ReadRoom) => engineOf(readRoom).probe();
 
 test('a rootless one says so, with its socket and what named it', async () => {
   info = { ...info, SecurityOptions: ['name=seccomp,profile=default', 'name=rootless'] };
@@ -84,4 +91,50 @@ test('of several folders the fullest counts, and one that is full is told of', a
 test('a file system that cannot be looked at is no fault of the Engine', async () => {
   const state = await look(() => Promise.reject(new Error('gone')));
   expect(state).toMatchObject({ state: 'READY', message: null, storage: null });
+});
+
+describe('one that takes questions and answers none', () => {
+  const open = () =>
+    new Promise<number>((resolve, reject) =>
+      server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+    );
+
+  test('is left by each that waited too long, and keeps none of their connections', async () => {
+    const engine = engineOf(localRoom, { callMs: 20, probeCallMs: 20 });
+    await engine.probe();
+    hangs = true;
+    for (let time = 0; time < 5; time += 1) {
+      await expect(engine.ask((docker) => docker.getContainer('x').inspect())).rejects.toBeInstanceOf(
+        EngineUnreachable,
+      );
+      await expect(engine.ask((docker) => docker.listContainers({ all: true }))).rejects.toThrow(
+        'Docker did not answer within 0.02 s',
+      );
+      expect(await engine.probe()).toMatchObject({ state: 'FAILED' });
+    }
+    await expect.poll(open, { timeout: 5000, interval: 5 }).toBe(0);
+  });
+
+  test('loses no stream that came in time', async () => {
+    const engine = engineOf(localRoom, { callMs: 20 });
+    server.removeAllListeners('request').on('request', (_, response: http.ServerResponse) => {
+      response.write('{"Type":"container"}\n');
+      setTimeout(() => response.end('{"Type":"image"}\n'), 100);
+    });
+    const stream = await engine.ask((docker) => docker.getEvents({}));
+    let text = '';
+    for await (const piece of stream) text += String(piece);
+    expect(text).toBe('{"Type":"container"}\n{"Type":"image"}\n');
+  });
+});
+
+test('what the environment says of another Engine is not taken for this one', async () => {
+  vi.stubEnv('DOCKER_HOST', 'tcp://no such host:nor port');
+  expect(await look()).toMatchObject({ state: 'READY' });
+  vi.stubEnv('DOCKER_HOST', 'tcp://elsewhere:2376');
+  vi.stubEnv('DOCKER_CERT_PATH', path.join(folder, 'none'));
+  vi.stubEnv('DOCKER_CLIENT_TIMEOUT', '1');
+  expect(await look()).toMatchObject({ state: 'READY' });
+  expect(process.env['DOCKER_HOST']).toBe('tcp://elsewhere:2376');
+  vi.unstubAllEnvs();
 });

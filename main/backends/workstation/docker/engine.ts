@@ -18,6 +18,7 @@ import { readContainer, type ContainerView } from '../../../../core/formats/dock
 import type { Endpoint, FoundEndpoint } from './endpoint.js';
 import { addressOf, whatToDo } from './engine-advice.js';
 import { connectTo, type EngineClient } from './engine-client.js';
+import { inTime } from './engine-question.js';
 import { EngineRoom, localRoom, type ReadRoom } from './engine-room.js';
 
 export interface EngineOptions {
@@ -30,6 +31,7 @@ export interface EngineOptions {
   readonly isHere?: boolean | undefined;
   /** An answer that takes longer counts as none. */
   readonly callMs?: number | undefined;
+  readonly probeCallMs?: number | undefined;
   readonly probeMs?: number | undefined;
 }
 
@@ -72,7 +74,7 @@ const infoSchema = z.looseObject({
 
 const usualCallMs = 120_000;
 const usualProbeMs = 30_000;
-const probeCallMs = 5000;
+const usualProbeCallMs = 5000;
 const usualRoomMs = 500;
 const untested =
   'It is Podman that answers there, as Docker would; jobs in its containers are not tested. Where they fail, use Docker.';
@@ -144,22 +146,14 @@ export class Engine {
     question: (docker: Docker, listener: Docker | null) => Promise<T>,
     ms = this.options.callMs ?? usualCallMs,
   ): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
+    const late = () => new EngineUnreachable(`Docker did not answer within ${ms / 1000} s`);
     try {
       const { docker, listener } = await this.client();
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(
-          () => reject(new EngineUnreachable(`Docker did not answer within ${ms / 1000} s`)),
-          ms,
-        );
-      });
-      return await Promise.race([question(docker, listener), late]);
+      return await inTime(ms, late, (within) => question(within(docker), listener && within(listener)));
     } catch (error) {
       const read = engineError(error);
       if (read instanceof EngineUnreachable && !this.closed) void this.probe();
       throw read;
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -188,7 +182,9 @@ export class Engine {
     try {
       this.connected ??= await connectTo(found.endpoint);
       const { docker } = this.connected;
-      const told: unknown = await withTime(docker.info(), probeCallMs);
+      const ms = this.options.probeCallMs ?? usualProbeCallMs;
+      const late = () => new Error(`no answer within ${ms / 1000} s`);
+      const told: unknown = await inTime(ms, late, (within) => within(docker).info());
       const info = infoSchema.parse(told);
       const runtimes = Object.keys(info.Runtimes ?? {});
       this.facts = {
@@ -255,18 +251,6 @@ function reachOf(endpoint: Endpoint): EngineFacts['reach'] {
     case 'ssh':
     case 'connector':
       return 'relay';
-  }
-}
-
-async function withTime<T>(answer: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
