@@ -18,7 +18,7 @@ export const errorCodes = {
   PERMISSION_DENIED: 'user-fixable',
   /** A passphrase, password or code is needed, and nobody gave the right one in time. */
   ANSWER_NEEDED: 'user-fixable',
-  /** A machine does not answer, or does not let us in. */
+  /** A machine, or what runs tasks and containers on it, does not answer or does not let us in; the controller itself does. */
   UNREACHABLE: 'user-fixable',
   /** A bound was reached (tasks per user, frame size, queue). */
   RESOURCE_EXHAUSTED: 'user-fixable',
@@ -38,7 +38,7 @@ export const errorCodes = {
   VERSION_MISMATCH: 'user-fixable',
   /** Unknown method or topic. */
   UNIMPLEMENTED: 'permanent',
-  /** The controller is stopping or not reachable. */
+  /** The controller is stopping or not reachable: of that alone, as whoever hears it waits for the next one. */
   UNAVAILABLE: 'retryable',
   /** The connection ended before the answer came. */
   DISCONNECTED: 'retryable',

@@ -23,14 +23,17 @@ export interface AttemptLogOptions {
   readonly cutReached?: (withinLine: boolean) => Promise<void>;
   /** True once nobody reads any more: the rest is not fetched. */
   readonly stop?: () => boolean;
+  /** Told when what the log is on cannot be asked; true: it is tried again after a while. */
+  readonly waits?: (sentence: string) => boolean;
 }
 
 const chunkBytes = 512 * 1024;
 const lineFeed = 0x0a;
+const againAfterMs = 1000;
 
 export async function followAttemptLog(options: AttemptLogOptions): Promise<void> {
   let cursor = options.from ?? null;
-  await options.link.persist(async (connection) => {
+  const read = async (connection: Connection): Promise<void> => {
     let growth: Growth | null = null;
     try {
       for (;;) {
@@ -61,8 +64,25 @@ export async function followAttemptLog(options: AttemptLogOptions): Promise<void
     } finally {
       growth?.end();
     }
-  });
+  };
+  while (!(await isRead(options, read))) await new Promise((resolve) => setTimeout(resolve, againAfterMs));
   await options.sink.end();
+}
+
+/** False: not to its end, and it shall be tried again. */
+async function isRead(
+  { link, waits, stop }: AttemptLogOptions,
+  read: (connection: Connection) => Promise<void>,
+): Promise<boolean> {
+  try {
+    await link.persist(read);
+    return true;
+  } catch (error) {
+    if (stop?.() === true) return true;
+    const isAway = error instanceof RefusalError && error.refusal.code === 'UNREACHABLE';
+    if (!isAway || waits?.(error.message) !== true) throw error;
+    return false;
+  }
 }
 
 async function writeChunk(

@@ -18,6 +18,8 @@ export interface HostLinkOptions {
   readonly note: (sentence: string) => void;
   /** Told of each host that answers. */
   readonly connected?: (host: HostStatus) => void;
+  /** A host that says it is not available ends within this. */
+  readonly leavesWithinMs?: number | undefined;
   /** Replaced in tests. */
   readonly start?: (home: Home, program: HostProgram, environment: NodeJS.ProcessEnv) => Promise<Connection>;
 }
@@ -28,6 +30,7 @@ const longestWaitMs = 2_000;
 const tellAfterMs = 2_000;
 /** A host that died without a word is replaced after this. */
 const replaceAfterMs = 1_000;
+const usualLeavesWithinMs = 5_000;
 
 export class HostLink {
   private current: Connection | null = null;
@@ -60,6 +63,8 @@ export class HostLink {
   /** Does something through a live host, again after each lost connection. It must be harmless to repeat. */
   async persist<T>(act: (connection: Connection) => Promise<T>): Promise<T> {
     let waitMs = shortestWaitMs;
+    let refused = { by: '', sinceMs: 0 };
+    const { leavesWithinMs = usualLeavesWithinMs } = this.options;
     for (;;) {
       const connection = await this.open();
       const began = performance.now();
@@ -67,6 +72,11 @@ export class HostLink {
         return await act(connection);
       } catch (error) {
         if (!this.isLoss(error)) throw error;
+        const { code } = error.refusal;
+        const by = code === 'UNAVAILABLE' ? `${connection.host.pid} ${connection.host.startedAtMs}` : '';
+        if (by !== refused.by) refused = { by, sinceMs: performance.now() };
+        // It is still there, so it does not leave: that is its answer.
+        else if (by !== '' && performance.now() - refused.sinceMs > leavesWithinMs) throw error;
         connection.close();
         await connection.ended;
       }

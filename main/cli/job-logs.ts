@@ -11,6 +11,9 @@ import { lineSink, rawSink, type LogSink } from './task-output.js';
 const lineFeed = 0x0a;
 /** Logs read at the same time; the others wait their turn. */
 const maxAtOnce = 200;
+const usualAwayMs = 30_000;
+/** It was reached again when nothing was said against it for so long. */
+const wellAfterMs = 60_000;
 
 export interface JobLogsOptions {
   readonly link: HostLink;
@@ -30,6 +33,8 @@ export interface JobLogsOptions {
   readonly sinceMs?: number | undefined;
   /** False: logs are read to their present end only. */
   readonly follow?: boolean;
+  /** An ended attempt's log that cannot be reached is waited for so long; one that may go on, without end. */
+  readonly awayMs?: number | undefined;
   /** Called once for a log that cannot be read. */
   readonly failed: (attemptUid: string, error: unknown) => void;
 }
@@ -39,8 +44,15 @@ export class JobLogs {
   private readonly chains = new Map<number, Promise<void>>();
   /** By attempt; told late for one that runs, by a later update. */
   private readonly cuts = new Map<string, LogCut>();
+  /** Attempts that have ended. */
+  private readonly over = new Set<string>();
   private running = 0;
   private readonly queue: (() => void)[] = [];
+  private leave: () => void = () => undefined;
+  /** Resolves once nobody reads what is written any more. */
+  readonly abandoned = new Promise<void>((resolve) => {
+    this.leave = resolve;
+  });
 
   constructor(private readonly options: JobLogsOptions) {}
 
@@ -50,6 +62,7 @@ export class JobLogs {
       for (const attempt of task.attempts) {
         const cut = logCutOf(attempt.warnings);
         if (cut !== null) this.cuts.set(attempt.uid, cut);
+        if (attempt.finishedAtMs !== null) this.over.add(attempt.uid);
         if (this.known.has(attempt.uid)) continue;
         this.known.add(attempt.uid);
         if (this.options.wanted?.(task, attempt) === false) continue;
@@ -71,6 +84,7 @@ export class JobLogs {
     if (this.running >= maxAtOnce) await new Promise<void>((resolve) => this.queue.push(resolve));
     this.running += 1;
     const { link, output, prefix, only, follow = true } = this.options;
+    const stop = () => output.outputGone && only !== 'err';
     try {
       const sink =
         this.options.makeSink?.(task, attempt, numTasks) ?? makeSink(output, prefix, task.index, numTasks);
@@ -91,14 +105,32 @@ export class JobLogs {
           const what = engine ? 'the Docker Engine was restarted here' : 'the disk was full here';
           await output.note(`${what}: output of attempt ${attempt.uid} may be missing.`);
         },
-        stop: () => output.outputGone && only !== 'err',
+        stop,
+        waits: this.patience(attempt.uid),
       });
     } catch (error) {
       this.options.failed(attempt.uid, error);
     } finally {
+      if (stop()) this.leave();
       this.running -= 1;
       this.queue.shift()?.();
     }
+  }
+
+  /** Whether to wait for a log whose machine cannot be asked, which is said each time. */
+  private patience(uid: string): (sentence: string) => boolean {
+    const { follow = true, output, awayMs = usualAwayMs } = this.options;
+    let [sinceMs, lastMs] = [0, Number.NEGATIVE_INFINITY];
+    return (sentence) => {
+      if (!follow) return false;
+      const now = performance.now();
+      if (now - lastMs > wellAfterMs) {
+        sinceMs = now;
+        void output.note(sentence);
+      }
+      lastMs = now;
+      return !this.over.has(uid) || now - sinceMs < awayMs;
+    };
   }
 }
 

@@ -252,7 +252,7 @@ export class GuardedBackend implements Backend {
 
   private unavailable(name: string): RefusalError {
     const text = `The backend ${this.description.id} has not answered ${name} within ${seconds(this.options.patience.callMs)}.`;
-    return new RefusalError(refusal('UNAVAILABLE', text));
+    return new RefusalError(refusal('UNREACHABLE', text));
   }
 
   private failed(name: string, error: unknown): RefusalError {
@@ -263,7 +263,7 @@ export class GuardedBackend implements Backend {
       ...describeError(error),
     });
     return new RefusalError(
-      refusal('UNAVAILABLE', `The backend ${this.description.id} failed in ${name}: ${message}.`),
+      refusal('UNREACHABLE', `The backend ${this.description.id} failed in ${name}: ${message}.`),
     );
   }
 

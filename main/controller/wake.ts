@@ -33,7 +33,7 @@ export async function sendWakePacket(
     if (results.length > failed.length) return;
     const why = failed[0]?.message ?? 'this machine is on no network';
     throw new RefusalError(
-      refusal('UNAVAILABLE', `The packet that wakes ${hardwareAddress} could not be sent: ${why}.`),
+      refusal('UNREACHABLE', `The packet that wakes ${hardwareAddress} could not be sent: ${why}.`),
     );
   } finally {
     socket.close();

@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { refusal, RefusalError } from '../../core/contract/errors.js';
-import { parseJobRequest } from '../../core/contract/job-request.js';
 import type { JobSummary } from '../../core/contract/views.js';
 import { runProgram } from '../../main/cli/program.js';
 import { testContext, type TestContext } from './context.js';
 import { FakeHost, hostStatus, type Answers } from './fake-host.js';
-import { attempt, summary, task } from './views.js';
+import { attempt, detail, summary, task } from './views.js';
 
 let host: FakeHost;
 const contexts: TestContext[] = [];
@@ -143,12 +142,6 @@ describe('job stop and job retry', () => {
     await expect(runProgram(open().context, ['job', 'stop'])).rejects.toThrow('Name at least one job');
   });
 });
-
-function detail(of: JobSummary) {
-  const spec = parseJobRequest({ command: ['true'], workingDirectory: '/srv' });
-  if (!spec.ok) throw new Error(spec.refusal.message);
-  return { summary: of, spec: spec.value, submittedBy: 'ada', ancestors: [] };
-}
 
 describe('job show', () => {
   it('shows both facts of a time limit, and what was noticed of an attempt', async () => {

@@ -23,9 +23,11 @@ export function testContext(
     readonly terminal?: Terminal;
     readonly lines?: readonly string[];
     readonly start?: () => Promise<Connection>;
+    readonly leavesWithinMs?: number;
+    readonly outBreaksAfter?: number;
   } = {},
 ): TestContext {
-  const kept = keptOutput({ json: more.json ?? false });
+  const kept = keptOutput({ json: more.json ?? false, outBreaksAfter: more.outBreaksAfter });
   const notes: string[] = [];
   const globals: Globals = {
     home: home.root,
@@ -40,6 +42,7 @@ export function testContext(
     program: { executable: process.execPath, script: '/nonexistent' },
     environment: {},
     cluster: more.cluster,
+    leavesWithinMs: more.leavesWithinMs,
     note: (sentence) => notes.push(sentence),
     start: more.start ?? (() => Promise.reject(new Error('nothing is to be started here'))),
   });

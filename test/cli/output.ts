@@ -11,12 +11,19 @@ export interface KeptOutput {
   all(): string;
 }
 
-export function keptOutput(options: { json?: boolean } = {}): KeptOutput {
+/** `outBreaksAfter`: so many writes to standard output are taken, then its reader is gone. */
+export function keptOutput(
+  options: { readonly json?: boolean; readonly outBreaksAfter?: number | undefined } = {},
+): KeptOutput {
   const parts: Record<'out' | 'err', Buffer[]> = { out: [], err: [] };
   const inOrder: Buffer[] = [];
   const stream = (name: 'out' | 'err') =>
     new Writable({
       write(chunk: Buffer, _encoding, done) {
+        if (name === 'out' && parts.out.length === options.outBreaksAfter) {
+          done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+          return;
+        }
         parts[name].push(chunk);
         inOrder.push(chunk);
         done();

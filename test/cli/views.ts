@@ -1,4 +1,5 @@
 /** Summaries and tasks for tests, whole but for what a test sets. */
+import { parseJobRequest } from '../../core/contract/job-request.js';
 import type { AttemptView, JobSummary, TaskView } from '../../core/contract/views.js';
 
 export function summary(more: Partial<JobSummary> = {}): JobSummary {
@@ -72,4 +73,10 @@ export function task(more: Partial<TaskView> = {}): TaskView {
     attempts: [],
     ...more,
   };
+}
+
+export function detail(of: JobSummary) {
+  const spec = parseJobRequest({ command: ['true'], workingDirectory: '/srv' });
+  if (!spec.ok) throw new Error(spec.refusal.message);
+  return { summary: of, spec: spec.value, submittedBy: 'ada', ancestors: [] };
 }

@@ -91,7 +91,7 @@ describe('a backend that hangs', () => {
         client.call('log.search', { attemptUid: uid, stream: 'out', text: 'x', offset: 0, limit: 1 }),
       ),
     ]);
-    for (const refused of refusals) expect(refused).toMatchObject({ code: 'UNAVAILABLE', message });
+    for (const refused of refusals) expect(refused).toMatchObject({ code: 'UNREACHABLE', message });
     expect(await statusWhen(false)).toMatchObject({ health: message });
     // Its attempts go on and end as ever, those it is asked for now included.
     machine.end(uid, { exitCode: 3 });
@@ -277,7 +277,7 @@ describe('a backend that dies', () => {
     expect(dead.health).toContain('The backend fake failed in ');
     const refused = client.call('log.read', { attemptUid: livesUid, stream: 'out', offset: 0, maxBytes: 1 });
     expect(await refusalOf(refused)).toMatchObject({
-      code: 'UNAVAILABLE',
+      code: 'UNREACHABLE',
       message: 'The backend fake failed in readLog: the backend is dead.',
     });
     expect((await client.call('job.get', { jobId: lives })).summary.state).toBe('RUNNING');

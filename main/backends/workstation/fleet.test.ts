@@ -173,7 +173,10 @@ describe('a fleet of machines', () => {
     expect(Buffer.from((await fleet.readLog('unknown', 'out', 0, 9)).data).toString()).toBe('one unknown');
     expect(await fleet.logMarks('b')).toEqual([{ atMs: 1, out: 5, err: 0 }]);
     await fleet.remove('three');
-    await expect(fleet.readLog('b', 'out', 0, 9)).rejects.toThrow('the machine three, which was removed');
+    const refused = fleet.readLog('b', 'out', 0, 9);
+    await expect(refused).rejects.toThrow('the machine three, which was removed');
+    // Not UNAVAILABLE: that is the controller's own, and whoever hears it waits for another.
+    await expect(refused).rejects.toMatchObject({ refusal: { code: 'UNREACHABLE' } });
   });
 
   test('watches a log where it is, and everywhere while that is not known', async () => {

@@ -232,7 +232,7 @@ class MachineFleet implements Fleet {
     const workerId = this.placed.get(uid) ?? (await this.options.workerOf?.(uid)) ?? '';
     if (!this.removed.has(workerId)) return this.machineOf(workerId);
     const text = `The log is on the machine ${workerId}, which was removed.`;
-    throw new RefusalError(refusal('UNAVAILABLE', text));
+    throw new RefusalError(refusal('UNREACHABLE', text));
   }
 
   private startOne(machine: Backend): void {

@@ -31,14 +31,15 @@ export async function logsCommand(context: Context, named: string, options: Logs
   const { summary } = await getJob(link, target.jobName);
   const tasks = await readTasks(context, summary.id);
   refuseUnknown(summary.id, tasks, target);
-  const logs = createLogs(context, options, target, tasks);
+  const unread = new Set<string>();
+  const logs = createLogs(context, options, target, tasks, unread);
   const now: WatchedJob = { summary, tasks: new Map(tasks.map((task) => [task.index, task])) };
   if (options.follow === true) {
-    await watchJob(link, summary.id, (job) => {
+    const ended = watchJob(link, summary.id, (job) => {
       logs.update(job);
       return isSettled(job) || output.outputGone;
-    });
-    await logs.drained();
+    }).then(() => logs.drained());
+    await Promise.race([ended, logs.abandoned]);
   } else {
     // One task after the other, so that each log comes whole.
     for (const task of tasks) {
@@ -46,7 +47,8 @@ export async function logsCommand(context: Context, named: string, options: Logs
       await logs.drained();
     }
   }
-  return output.outputGone ? exitCodes.brokenPipe : exitCodes.ok;
+  if (output.outputGone) return exitCodes.brokenPipe;
+  return unread.size > 0 ? exitCodes.refused : exitCodes.ok;
 }
 
 interface Target {
@@ -122,6 +124,7 @@ function createLogs(
   options: LogsOptions,
   target: Target,
   tasks: readonly TaskView[],
+  unread: Set<string>,
 ): JobLogs {
   const { link, output } = context;
   // Each task's last attempt and those that follow, unless one is named.
@@ -152,9 +155,10 @@ function createLogs(
       for (const piece of tail.pieces) await sink.write(piece.stream, piece.data);
       return tail.cursor;
     },
-    failed: (uid, error) =>
-      void output.note(
-        `the log of attempt ${uid} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      ),
+    failed: (uid, error) => {
+      unread.add(uid);
+      const why = error instanceof Error ? error.message : String(error);
+      void output.note(`the log of attempt ${uid} cannot be read: ${why}`);
+    },
   });
 }

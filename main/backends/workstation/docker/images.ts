@@ -301,6 +301,6 @@ function refuse(error: unknown): never {
     throw new RefusalError(refusal(code, error.message));
   }
   if (error instanceof EngineUnreachable)
-    throw new RefusalError(refusal('UNAVAILABLE', `The Docker Engine does not answer: ${error.message}.`));
+    throw new RefusalError(refusal('UNREACHABLE', `The Docker Engine does not answer: ${error.message}.`));
   throw error;
 }

@@ -78,6 +78,6 @@ export class FarReads {
 
   private unavailable(): RefusalError {
     const text = `The machine ${this.name} is not connected; its logs can be read as soon as it is again.`;
-    return new RefusalError(refusal('UNAVAILABLE', text));
+    return new RefusalError(refusal('UNREACHABLE', text));
   }
 }
