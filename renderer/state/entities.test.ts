@@ -43,6 +43,23 @@ describe('job entities', () => {
     expect(onBatch).not.toHaveBeenCalled();
   });
 
+  it('keeps the end of a job that an answer read before it does not know of', () => {
+    const jobs = createJobEntities();
+    const running = fakeSummary({ id: '/anna/a', state: 'RUNNING' });
+    const ended = { ...running, state: 'SUCCEEDED', finishedAtMs: running.submittedAtMs + 5000 } as const;
+    jobs.put([running]);
+    const onRow = vi.fn();
+    jobs.apply([ended], []);
+    jobs.listen(running.id, onRow);
+    jobs.put([{ ...running }]);
+    expect(jobs.get(running.id)).toEqual(ended);
+    expect(onRow).not.toHaveBeenCalled();
+    // Another job of that name, submitted since.
+    const next = { ...running, submittedAtMs: running.submittedAtMs + 9000 };
+    jobs.put([next]);
+    expect(jobs.get(running.id)).toEqual(next);
+  });
+
   it('forgets the oldest rows that nobody shows', () => {
     const jobs = createJobEntities(3);
     jobs.put([a]);

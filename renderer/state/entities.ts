@@ -2,6 +2,7 @@
  * Every job row the window knows, once. Batches from the `jobs` topic and answers of the list go in; a row component listens to its
  * own id only, so one changed row renders one row. One notification a batch.
  */
+import { isTerminalJobState } from '../../core/contract/states.js';
 import type { JobSummary } from '../../core/contract/views.js';
 
 export interface JobBatch {
@@ -46,6 +47,18 @@ function same(a: JobSummary, b: JobSummary): boolean {
   return true;
 }
 
+/**
+ * An answer is read from the database by another thread than the one that tells of changes: what it says of a job that ended meanwhile may
+ * come after the change that told of the end. Nothing that is over goes on; a later job of the same name was submitted later.
+ */
+function isOlder(row: JobSummary, known: JobSummary): boolean {
+  return (
+    isTerminalJobState(known.state) &&
+    !isTerminalJobState(row.state) &&
+    row.submittedAtMs <= known.submittedAtMs
+  );
+}
+
 export function createJobEntities(limit: number = mostRows): JobEntities {
   const rows = new Map<string, JobSummary>();
   const listeners = new Map<string, Set<() => void>>();
@@ -74,7 +87,7 @@ export function createJobEntities(limit: number = mostRows): JobEntities {
         const before = rows.get(row.id);
         // To the end of the order: what was asked for last is forgotten last.
         rows.delete(row.id);
-        if (before !== undefined && same(before, row)) {
+        if (before !== undefined && (same(before, row) || isOlder(row, before))) {
           rows.set(row.id, before);
           continue;
         }
