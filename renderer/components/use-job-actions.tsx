@@ -1,12 +1,14 @@
 /** Stop and Run again with their one question, their outcome and their errors: the same from the list, a job's page and the palette. */
 import { useMemo } from 'react';
 import { jobRoute, navigate } from '../app/router.js';
+import type { Refusal } from '../../core/contract/errors.js';
 import type { JobSummary } from '../../core/contract/views.js';
 import type { JobChange } from '../../core/contract/queue.js';
 import { canRunAgain, canStop } from '../state/job-actions.js';
 import { changeJobs } from '../state/job-changes.js';
 import { useDesktop } from '../state/desktop-context.js';
 import { asRefusal } from '../state/hooks.js';
+import { outcomeText } from '../strings/common.js';
 import { jobs as words } from '../strings/jobs.js';
 import { useConfirm } from './confirm.js';
 import { useToast } from './toasts.js';
@@ -76,13 +78,14 @@ export function useJobActions(): JobActionFunctions {
       failures: Failures,
       targets: readonly JobSummary[],
       failed: number,
-      message: string,
+      reason: Refusal,
     ): void => {
       const [only, second] = targets;
-      const text =
+      const text = outcomeText(reason, (message) =>
         only !== undefined && second === undefined
           ? failures.one(only.name, message)
-          : failures.many(failed, targets.length, message);
+          : failures.many(failed, targets.length, message),
+      );
       toast({ tone: 'error', text });
     };
     const run = async (rows: readonly JobSummary[], open: boolean): Promise<boolean> => {
@@ -108,7 +111,7 @@ export function useJobActions(): JobActionFunctions {
         const firstRefused = refused[0];
         const firstMade = made[0];
         if (firstRefused !== undefined) {
-          tellFailed(runFailures, targets, refused.length, firstRefused.message);
+          tellFailed(runFailures, targets, refused.length, firstRefused);
         }
         if (firstMade !== undefined && open) navigate(jobRoute(firstMade));
         else if (firstMade !== undefined) {
@@ -132,7 +135,7 @@ export function useJobActions(): JobActionFunctions {
         }
         return true;
       } catch (error) {
-        tellFailed(runFailures, targets, targets.length, asRefusal(error).message);
+        tellFailed(runFailures, targets, targets.length, asRefusal(error));
         return false;
       }
     };
@@ -156,7 +159,7 @@ export function useJobActions(): JobActionFunctions {
           change,
         );
         const [first] = refused.values();
-        if (first !== undefined) tellFailed(changeFailures, rows, refused.size, first.message);
+        if (first !== undefined) tellFailed(changeFailures, rows, refused.size, first);
         return refused.size < rows.length;
       },
       async stop(rows) {
@@ -170,10 +173,10 @@ export function useJobActions(): JobActionFunctions {
           const results = await actions.stop(targets.map((row) => row.id));
           const refused = results.flatMap((result) => result.refusal ?? []);
           const first = refused[0];
-          if (first !== undefined) tellFailed(stopFailures, targets, refused.length, first.message);
+          if (first !== undefined) tellFailed(stopFailures, targets, refused.length, first);
           return true;
         } catch (error) {
-          tellFailed(stopFailures, targets, targets.length, asRefusal(error).message);
+          tellFailed(stopFailures, targets, targets.length, asRefusal(error));
           return false;
         }
       },

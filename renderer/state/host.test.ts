@@ -204,6 +204,27 @@ describe('host', () => {
     host.close();
   });
 
+  it('says of a call that was in flight that it may have been done, not that nothing was sent', async () => {
+    const fake = new FakeHost({ jobs: 12 });
+    const { setTimer, fire } = manualTimers();
+    const host = createHost({ connect: fake.bridge.connect, setTimer, patienceMs: 9000 });
+    await reached(host, 'connected');
+    fake.hold();
+    const sent = host.call('job.stop', { requestId: 'request-1', jobIds: ['/anna/eval-mmlu'] });
+    fake.reachable = false;
+    fake.disconnect();
+    const kept = host.call('job.stop', { requestId: 'request-2', jobIds: ['/anna/eval-mmlu'] });
+    const outcomes = Promise.allSettled([sent, kept]);
+    fire(9000);
+    expect(await outcomes).toMatchObject([
+      {
+        reason: { refusal: { code: 'DISCONNECTED', message: expect.stringContaining('may have been done') } },
+      },
+      { reason: { refusal: { code: 'UNAVAILABLE', message: expect.stringContaining('nothing was sent') } } },
+    ]);
+    host.close();
+  });
+
   it('does not try again when the controller speaks another version, and says so to every call', async () => {
     const fake = new FakeHost({ jobs: 0 });
     fake.refuseNext('hello', refusal('VERSION_MISMATCH', 'This window speaks version 1, the controller 2.'));

@@ -69,7 +69,10 @@ const longestDelayMs = 5000;
 interface PendingCall {
   readonly start: (client: ContractClient) => void;
   readonly fail: (reason: Refusal) => void;
+  /** On the present connection. */
   sent: boolean;
+  /** On this one or an earlier one: the controller may have done it. */
+  everSent: boolean;
 }
 
 interface OpenTopic {
@@ -78,6 +81,12 @@ interface OpenTopic {
 }
 
 const nothing = (): void => undefined;
+
+const neverSent = refusal('UNAVAILABLE', 'The controller is not reachable; nothing was sent. Trying again.');
+const unanswered = refusal(
+  'DISCONNECTED',
+  'The connection to the controller ended before its answer came: it may have been done all the same. Look before you do it again.',
+);
 
 function timeoutTimer(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms);
@@ -184,18 +193,22 @@ export function createHost(options: HostOptions): Host {
       sinceMs: before.kind === 'lost' ? before.sinceMs : now(),
       refusal: reason,
     });
-    cancelPatience ??= setTimer(() => {
-      cancelPatience = null;
-      failAll(refusal('UNAVAILABLE', 'The controller is not reachable; nothing was sent. Trying again.'));
-    }, patienceMs);
+    startPatience();
     cancelRetry = setTimer(open, delayMs);
     delayMs = Math.min(longestDelayMs, delayMs * 2);
   }
 
-  function failAll(reason: Refusal): void {
+  function startPatience(): void {
+    cancelPatience ??= setTimer(() => {
+      cancelPatience = null;
+      failAll(neverSent, unanswered);
+    }, patienceMs);
+  }
+
+  function failAll(reason: Refusal, reasonOfSent = reason): void {
     const calls = [...pending];
     pending.clear();
-    for (const call of calls) call.fail(reason);
+    for (const call of calls) call.fail(call.everSent ? reasonOfSent : reason);
   }
 
   function call<M extends MethodName>(method: M, params: Params<M>): Promise<MethodResult<M>> {
@@ -209,8 +222,10 @@ export function createHost(options: HostOptions): Host {
       }
       const entry: PendingCall = {
         sent: false,
+        everSent: false,
         start(to) {
           entry.sent = true;
+          entry.everSent = true;
           to.call(method, params, (result: Result<MethodResult<M>>) => {
             // Ended by the connection, not by an answer: it is still pending and will be sent again.
             if (!entry.sent) return;
@@ -226,12 +241,7 @@ export function createHost(options: HostOptions): Host {
       pending.add(entry);
       const target = ready();
       if (target !== null) entry.start(target);
-      else if (state.kind === 'lost') {
-        cancelPatience ??= setTimer(() => {
-          cancelPatience = null;
-          failAll(refusal('UNAVAILABLE', 'The controller is not reachable; nothing was sent. Trying again.'));
-        }, patienceMs);
-      }
+      else if (state.kind === 'lost') startPatience();
     });
   }
 

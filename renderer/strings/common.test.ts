@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatDuration } from '../../core/formats/durations.js';
-import { formatAge, formatExactTime, localTimes } from './common.js';
+import { refusal } from '../../core/contract/errors.js';
+import { formatAge, formatExactTime, localTimes, outcomeText } from './common.js';
 
 describe('the hour that comes twice when summer time ends', () => {
   it.each([
@@ -40,6 +41,18 @@ describe('times in sentences of the controller', () => {
   ])('read in %s', (zone, shown) => {
     expect(localTimes('It starts at 2026-12-01 08:00:00 UTC, at the latest.', zone)).toBe(
       `It starts at ${shown}, at the latest.`,
+    );
+  });
+});
+
+describe('what became of a command', () => {
+  const notDone = (message: string) => `train was not stopped: ${message}`;
+  it('is said to be none where it was refused, and not known where no answer came', () => {
+    expect(outcomeText(refusal('NOT_FOUND', 'There is no job.'), notDone)).toBe(
+      'train was not stopped: There is no job.',
+    );
+    expect(outcomeText(refusal('DISCONNECTED', 'It may have been done.'), notDone)).toBe(
+      'It may have been done.',
     );
   });
 });

@@ -1,6 +1,7 @@
 /** Strings of the frame and of what every page shares. One catalogue, one file a page; no sentence lives in a component. */
 import { showTimes } from '../../core/formats/times.js';
 import { formatDuration } from '../../core/formats/durations.js';
+import type { Refusal } from '../../core/contract/errors.js';
 import type { AttemptState, JobState, TaskState } from '../../core/contract/states.js';
 import { formatCount, timeFormat } from './numbers.js';
 
@@ -151,6 +152,11 @@ export const common = {
   crashBody: 'Jobs are not affected. Reload the window to go on; the text below helps to find the cause.',
   reload: 'Reload the window',
 } as const;
+
+/** Why something was not done, in words that name it; not those where nobody knows whether it was, as the answer never came. */
+export function outcomeText(reason: Refusal, notDone: (message: string) => string): string {
+  return reason.code === 'DISCONNECTED' ? reason.message : notDone(reason.message);
+}
 
 /** An age as people say it: `now`, `40s`, `12m`, `2h`, `5d`, `3mo`, `2y`: one unit, rounded down. */
 export function formatAge(ms: number): string {

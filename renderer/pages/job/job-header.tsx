@@ -16,7 +16,7 @@ import { canRunAgain, canStop } from '../../state/job-actions.js';
 import { useDesktop } from '../../state/desktop-context.js';
 import { changeJobs } from '../../state/job-changes.js';
 import { useBudgets } from '../../state/use-budgets.js';
-import { common, localTimes } from '../../strings/common.js';
+import { common, localTimes, outcomeText } from '../../strings/common.js';
 import { job as words } from '../../strings/job.js';
 import { queue } from '../../strings/queue.js';
 import { JobConditions } from './job-conditions.js';
@@ -39,7 +39,8 @@ export function JobHeader({ summary, detail, actions }: JobHeaderProps) {
   const change = (what: JobChange) => {
     setRefused(null);
     void changeJobs(host, [summary.id], what).then((refusals) => {
-      setRefused(refusals.get(summary.id)?.message ?? null);
+      const reason = refusals.get(summary.id);
+      setRefused(reason === undefined ? null : outcomeText(reason, queue.refused));
     });
   };
   const isStopping =
@@ -134,7 +135,7 @@ export function JobHeader({ summary, detail, actions }: JobHeaderProps) {
       {canStop(summary) ? <JobConditions summary={summary} spec={detail.spec} /> : null}
       {refused === null ? null : (
         <p role="alert" className={styles['refused']}>
-          {queue.refused(refused)}
+          {refused}
         </p>
       )}
       <div className={`${styles['pathLine'] ?? ''} iris-muted`}>

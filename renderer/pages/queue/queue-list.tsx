@@ -2,7 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, type MouseEvent, type RefObject } from 'react';
 import type { Refusal } from '../../../core/contract/errors.js';
-import { formatAge, formatExactTime, localTimes } from '../../strings/common.js';
+import { formatAge, formatExactTime, localTimes, outcomeText } from '../../strings/common.js';
 import { useTimeText } from '../../components/clock.js';
 import { Icon } from '../../components/icon.js';
 import { Dash } from '../../components/values.js';
@@ -223,7 +223,7 @@ function JobLine({ line, at, top, list }: LineProps & { readonly line: QueueLine
         ) : (
           <span className={styles['refused']} role="alert" title={refused.message}>
             <Icon name="warning" size={12} />
-            <span className="iris-ellipsis">{words.refused(refused.message)}</span>
+            <span className="iris-ellipsis">{outcomeText(refused, words.refused)}</span>
           </span>
         )}
       </span>
