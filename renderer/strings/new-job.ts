@@ -11,10 +11,14 @@ export const newJob = {
   submit: 'Submit',
   submitting: 'Submitting',
   notSubmitted: (message: string): string => `Not submitted. ${message}`,
+  unanswered:
+    'The connection to the controller ended before its answer came. Submit again when it is back: that makes no second job.',
   viewForm: 'Form',
   viewYaml: 'YAML',
   views: 'How the job is written',
   clear: 'Clear',
+  keptEdits: 'Your changes from before, not submitted yet.',
+  asSubmitted: 'Start from the job again',
   recent: 'Recent',
   recentHint: (id: string): string => `Fill the form as ${id} was submitted`,
   // Fields

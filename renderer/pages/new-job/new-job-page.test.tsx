@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { refusal } from '../../../core/contract/errors.js';
 import { parseJobRequest } from '../../../core/contract/job-request.js';
 import { currentRoute } from '../../app/router.js';
@@ -163,6 +163,64 @@ describe('New job', () => {
     await screen.findByText('New job from train-llm');
     expect(valueOf('Command')).toBe('python train.py --config configs/llm-1b.yaml --seed 3');
     expect([valueOf('GPUs'), valueOf('Memory'), valueOf('Name')]).toEqual(['4', '8GiB', 'train-llm']);
+  });
+
+  it('keeps what was changed of a job, and gives the job as it was submitted when asked to', async () => {
+    const first = show({ jobs: 3 }, '/anna/train-llm');
+    await screen.findByText('New job from train-llm');
+    expect(screen.queryByText('Your changes from before, not submitted yet.')).toBe(null);
+    type('Memory', '16GiB');
+    first.view.unmount();
+    const second = show({ jobs: 3 }, '/anna/train-llm');
+    await screen.findByText('Your changes from before, not submitted yet.');
+    expect([valueOf('GPUs'), valueOf('Memory')]).toEqual(['4', '16GiB']);
+    fireEvent.click(screen.getByRole('button', { name: 'Start from the job again' }));
+    expect([valueOf('GPUs'), valueOf('Memory')]).toEqual(['4', '8GiB']);
+    expect(screen.queryByText('Your changes from before, not submitted yet.')).toBe(null);
+    second.view.unmount();
+    show({ jobs: 3 });
+    expect(valueOf('Command')).toBe('');
+  });
+
+  it('keeps YAML as it was written, broken or not', () => {
+    const first = show();
+    type('Command', 'true');
+    fireEvent.click(screen.getByRole('radio', { name: 'YAML' }));
+    const broken = 'command: [python, train.py\n# lr to be found';
+    fireEvent.change(screen.getByLabelText('The job as YAML'), { target: { value: broken } });
+    first.view.unmount();
+    show();
+    expect(valueOf('The job as YAML')).toBe(broken);
+  });
+
+  it('goes on without a draft where the store has no room for it', () => {
+    const setItem = vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
+      throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
+    });
+    try {
+      show();
+      type('Command', 'python train.py');
+      expect(valueOf('Command')).toBe('python train.py');
+      expect(setItem).toHaveBeenCalled();
+    } finally {
+      setItem.mockRestore();
+    }
+  });
+
+  it('says that the same may be submitted again where no answer came', async () => {
+    const { host } = show();
+    host.refuseNext('job.submit', refusal('DISCONNECTED', 'No answer.'));
+    type('Command', 'true');
+    type('Working folder', '/w');
+    submit();
+    await screen.findByText(/Submit again when it is back: that makes no second job/);
+    submit();
+    await waitFor(() => {
+      expect(currentRoute().page).toBe('job');
+    });
+    const ids = host.callsOf('job.submit').map((call) => call.requestId);
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(1);
   });
 
   it('greys out a band there is no right to, and says beside the field what is refused', async () => {

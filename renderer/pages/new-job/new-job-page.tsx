@@ -15,7 +15,8 @@ import { newRequestId } from '../../state/request-id.js';
 import { useDesktop } from '../../state/desktop-context.js';
 import { newJob as words } from '../../strings/new-job.js';
 import { CheckPanel } from './check-panel.js';
-import { emptyForm, formToRequest, readDraft, requestToForm, type JobForm } from './form-model.js';
+import { forgetDraft, keepDraft, keptDraft } from './draft.js';
+import { emptyForm, formToRequest, requestToForm, type JobForm } from './form-model.js';
 import { MainFields } from './main-fields.js';
 import styles from './new-job.module.css';
 import { OptionalFields } from './optional-fields.js';
@@ -31,18 +32,11 @@ export interface NewJobPageProps {
 }
 
 const nothingWrong: readonly FieldError[] = [];
-const draftKey = 'iris.new-job.draft';
 
 export function NewJobPage({ from }: NewJobPageProps) {
   const source = useCall('job.get', { jobId: from ?? '-' }, { enabled: from !== null });
   if (from === null) {
-    return (
-      <JobEditor
-        title={words.title}
-        start={readDraft(sessionStorage.getItem(draftKey)) ?? emptyForm}
-        keepDraft
-      />
-    );
+    return <JobEditor title={words.title} start={emptyForm} from={null} />;
   }
   if (source.error !== null && source.data === undefined) {
     return (
@@ -75,32 +69,36 @@ export function NewJobPage({ from }: NewJobPageProps) {
     <JobEditor
       title={words.titleFrom(source.data.summary.name)}
       start={requestToForm(specToRequest(source.data.spec))}
-      keepDraft={false}
+      from={from}
     />
   );
 }
 
 interface JobEditorProps {
   readonly title: string;
+  /** What the form holds before anything is written. */
   readonly start: JobForm;
-  readonly keepDraft: boolean;
+  /** The job that is edited; null for a new one. */
+  readonly from: string | null;
 }
 
-function JobEditor({ title, start, keepDraft }: JobEditorProps) {
+function JobEditor({ title, start, from }: JobEditorProps) {
   const { host } = useDesktop();
   const toast = useToast();
-  const form = useJobForm(start);
-  const [yaml, setYaml] = useState<string | null>(null);
+  const [kept] = useState(() => keptDraft(from));
+  const [isKept, setIsKept] = useState(kept !== null && from !== null);
+  const form = useJobForm(kept?.form ?? start);
+  const [yaml, setYaml] = useState<string | null>(kept?.yaml ?? null);
   const [yamlError, setYamlError] = useState<string | null>(null);
   const [refused, setRefused] = useState<Refusal | null>(null);
   const [submitting, setSubmitting] = useState(false);
   const sent = useRef<{ readonly text: string; readonly id: string } | null>(null);
   const { values, fill: fillForm } = form;
 
-  const draft = JSON.stringify(values);
+  const first = useRef(start);
   useEffect(() => {
-    if (keepDraft) sessionStorage.setItem(draftKey, draft);
-  }, [keepDraft, draft]);
+    keepDraft(from, { form: values, yaml }, first.current);
+  }, [from, values, yaml]);
 
   const written = useMemo(
     () => (yaml === null ? formToRequest(values) : yamlToRequest(yaml, { draft: true })),
@@ -124,7 +122,7 @@ function JobEditor({ title, start, keepDraft }: JobEditorProps) {
         request: wanted,
         retryOf: null,
       });
-      if (keepDraft) sessionStorage.removeItem(draftKey);
+      forgetDraft(from);
       for (const warning of answer.warnings) toast({ tone: 'info', text: warning });
       navigate(jobRoute(answer.jobId));
     } catch (error) {
@@ -160,6 +158,7 @@ function JobEditor({ title, start, keepDraft }: JobEditorProps) {
   const fill = useCallback(
     (next: JobForm) => {
       fillForm(next);
+      setIsKept(false);
       setYaml(null);
       setYamlError(null);
       setRefused(null);
@@ -221,12 +220,26 @@ function JobEditor({ title, start, keepDraft }: JobEditorProps) {
         >
           {refused === null ? null : (
             <div role="alert" style={{ color: 'var(--iris-failed)' }}>
-              {words.notSubmitted(refused.message)}
+              {refused.code === 'DISCONNECTED' ? words.unanswered : words.notSubmitted(refused.message)}
             </div>
           )}
+          {isKept ? (
+            <p className={styles['note']} role="status">
+              <span>{words.keptEdits}</span>
+              <Button
+                variant="subtle"
+                size="compact-xs"
+                onClick={() => {
+                  fill(start);
+                }}
+              >
+                {words.asSubmitted}
+              </Button>
+            </p>
+          ) : null}
           {yaml === null ? (
             <>
-              {keepDraft ? <RecentJobs onFill={fill} /> : null}
+              {from === null ? <RecentJobs onFill={fill} /> : null}
               <MainFields form={form} />
               <OptionalFields
                 form={form}
