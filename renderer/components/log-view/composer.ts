@@ -4,6 +4,7 @@
  * other prints above it. Pure: the same chunks give the same text.
  */
 import { bytesBeforeCut, type LogCut } from '../../../core/formats/log-cut.js';
+import { columnsOf } from './log-rows.js';
 import { createEscapeFilter, type EscapeFilter } from './escape-filter.js';
 import { createStyleTracker, type StyleTracker } from './sgr.js';
 
@@ -50,7 +51,6 @@ interface StreamState {
 
 /** An unfinished line longer than this is shown even while the other stream's is on the last row. */
 const longestHeldLine = 64 * 1024;
-const controlSequence = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*[A-Za-z]`, 'g');
 const styleSequence = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, 'g');
 const movesVertically = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*[ABEF]`);
 
@@ -68,7 +68,9 @@ export function createComposer(options: ComposerOptions): Composer {
   function leaveRow(): string {
     if (shown === null) return '';
     const state = streams[shown];
-    const redraw = width(state.line) < columns && !movesVertically.test(state.line);
+    const redraw =
+      columnsOf(state.line.slice(state.line.lastIndexOf('\r') + 1)) < columns &&
+      !movesVertically.test(state.line);
     shown = null;
     if (redraw) return '\x1b[0m\r\x1b[2K';
     startLine(state);
@@ -222,13 +224,4 @@ function trimLine(line: string): string {
   if (cut === 0) return line;
   const styles = line.slice(0, cut).match(styleSequence) ?? [];
   return styles.slice(-16).join('') + line.slice(cut);
-}
-
-/** Columns a line takes at most: characters beyond Latin count as two. */
-function width(line: string): number {
-  const text = line.slice(line.lastIndexOf('\r') + 1).replace(controlSequence, '');
-  let total = 0;
-  for (let at = 0; at < text.length; at += 1)
-    total += text.charCodeAt(at) >= 0x1100 ? 2 : text.charAt(at) === '\t' ? 8 : 1;
-  return total;
 }

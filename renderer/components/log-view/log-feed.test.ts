@@ -1,151 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RefusalError, refusal } from '../../../core/contract/errors.js';
-import {
-  createLogFeed,
-  pageBytes,
-  placeBefore,
-  scrollbackLines,
-  skipBytes,
-  windowBytes,
-  type LogFeed,
-  type LogScreen,
-} from './log-feed.js';
-import type { LogPlace, LogSource, StreamChoice } from './log-source.js';
-
-const encoder = new TextEncoder();
-
-/** A log of one stream that grows by hand. Counts what was asked for. */
-function makeLog() {
-  let bytes = new Uint8Array(0);
-  let done = false;
-  let failure: RefusalError | null = null;
-  const reads: { from: LogPlace | 'tail'; maxBytes: number }[] = [];
-  const source: LogSource = {
-    read(from, maxBytes) {
-      reads.push({ from, maxBytes });
-      if (failure !== null) return Promise.reject(failure);
-      const offset = from === 'tail' ? Math.max(0, bytes.length - maxBytes) : from.out;
-      const part = bytes.subarray(offset, offset + maxBytes);
-      const next = offset + part.length;
-      return Promise.resolve({
-        chunks: part.length === 0 ? [] : [{ stream: 'out' as const, offset, bytes: part }],
-        next: { out: next, err: 0 },
-        size: { out: bytes.length, err: 0 },
-        complete: done && next === bytes.length,
-      });
-    },
-  };
-  return {
-    source,
-    reads,
-    get size(): LogPlace {
-      return { out: bytes.length, err: 0 };
-    },
-    append(text: string) {
-      const added = encoder.encode(text);
-      const grown = new Uint8Array(bytes.length + added.length);
-      grown.set(bytes);
-      grown.set(added, bytes.length);
-      bytes = grown;
-    },
-    finish() {
-      done = true;
-    },
-    fail(error: RefusalError | null) {
-      failure = error;
-    },
-  };
-}
-
-/** A screen that draws when told to, so that back-pressure can be seen. */
-function makeScreen() {
-  let text = '';
-  let waiting: (() => void)[] = [];
-  let held = false;
-  let cleared = 0;
-  let ends = 0;
-  const scrolledTo: number[] = [];
-  const screen: LogScreen = {
-    write(written, done) {
-      text += written;
-      if (held) waiting.push(done);
-      else queueMicrotask(done);
-    },
-    clear() {
-      text = '';
-      cleared += 1;
-    },
-    columns: 100,
-    cursorRow: () => text.split('\n').length - 1,
-    scrollToRow(row) {
-      scrolledTo.push(row);
-    },
-    scrollToEnd() {
-      ends += 1;
-    },
-  };
-  return {
-    screen,
-    scrolledTo,
-    get text() {
-      return text.replaceAll('\x1b[0m', '').replaceAll('\x1b[2m', '').replaceAll('\r\n', '\n');
-    },
-    get pending() {
-      return waiting.length;
-    },
-    get cleared() {
-      return cleared;
-    },
-    get ends() {
-      return ends;
-    },
-    hold() {
-      held = true;
-    },
-    release() {
-      held = false;
-      const ready = waiting;
-      waiting = [];
-      for (const done of ready) done();
-    },
-  };
-}
-
-function start(text: string, choice: StreamChoice = 'out') {
-  const log = makeLog();
-  log.append(text);
-  const screen = makeScreen();
-  const timers: (() => void)[] = [];
-  const feed: LogFeed = createLogFeed({
-    source: log.source,
-    choice,
-    screen: screen.screen,
-    gapText: (bytes) => `[${bytes} bytes not shown]`,
-    setTimer(run) {
-      timers.push(run);
-      return () => {
-        timers.splice(timers.indexOf(run), 1);
-      };
-    },
-  });
-  return {
-    log,
-    screen,
-    feed,
-    runTimers() {
-      for (const run of timers.splice(0)) run();
-    },
-    grow(more: string) {
-      log.append(more);
-      feed.grown(log.size, false);
-    },
-  };
-}
-
-/** Lets every promise that can settle do so. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 200; turn += 1) await Promise.resolve();
-}
+import { makeScreen, settled, startFeed } from '../../../test/harness/fake-log.js';
+import type { LogChunk } from './composer.js';
+import { createLogFeed, pageBytes, scrollbackLines, skipBytes, windowBytes } from './log-feed.js';
 
 const line = (index: number) => `line ${String(index).padStart(8, '0')}${'.'.repeat(60)}\n`;
 const lines = (from: number, to: number) =>
@@ -154,7 +11,7 @@ const lineBytes = line(0).length;
 
 describe('log feed', () => {
   it('shows a short log whole and what it grows by', async () => {
-    const { feed, screen, grow } = start('one\n');
+    const { feed, screen, grow } = startFeed('one\n');
     feed.grown({ out: 4, err: 0 }, false);
     expect(feed.state.get().loading).toBe(true);
     await settled();
@@ -172,7 +29,7 @@ describe('log feed', () => {
   });
 
   it('says that an empty log is complete', async () => {
-    const { feed, log } = start('');
+    const { feed, log } = startFeed('');
     log.finish();
     feed.grown({ out: 0, err: 0 }, true);
     await settled();
@@ -181,7 +38,7 @@ describe('log feed', () => {
 
   it('starts a long log at its tail and knows how much is before it', async () => {
     const total = Math.ceil((windowBytes * 3) / lineBytes);
-    const { feed, log, screen } = start(lines(0, total));
+    const { feed, log, screen } = startFeed(lines(0, total));
     feed.grown(log.size, false);
     await settled();
     expect(log.reads).toEqual([{ from: 'tail', maxBytes: windowBytes }]);
@@ -190,7 +47,7 @@ describe('log feed', () => {
   });
 
   it('asks for nothing more until the terminal has drawn what it has', async () => {
-    const { feed, screen, log, grow } = start('a\n');
+    const { feed, screen, log, grow } = startFeed('a\n');
     feed.grown(log.size, false);
     await settled();
     screen.hold();
@@ -207,7 +64,7 @@ describe('log feed', () => {
   });
 
   it('skips ahead with a marked gap when far behind while following', async () => {
-    const { feed, screen, log, grow } = start('first\n');
+    const { feed, screen, log, grow } = startFeed('first\n');
     feed.grown(log.size, false);
     await settled();
     const count = Math.ceil((skipBytes * 2) / lineBytes);
@@ -221,7 +78,7 @@ describe('log feed', () => {
   });
 
   it('fetches nothing while the reader looks at what was before, and goes on where it was', async () => {
-    const { feed, screen, log, grow } = start('one\n');
+    const { feed, screen, log, grow } = startFeed('one\n');
     feed.grown(log.size, false);
     await settled();
     feed.setFollowing(false);
@@ -240,7 +97,7 @@ describe('log feed', () => {
 
   it('loads what was before without losing the reader, then reads on to the end', async () => {
     const total = Math.ceil((windowBytes * 2.5) / lineBytes);
-    const { feed, screen, log } = start(lines(0, total));
+    const { feed, screen, log } = startFeed(lines(0, total));
     feed.grown(log.size, false);
     await settled();
     const before = feed.state.get().earlier;
@@ -264,7 +121,7 @@ describe('log feed', () => {
 
   it('counts what has left the terminal as earlier', async () => {
     const short = 'x\n'.repeat(windowBytes);
-    const { feed, log } = start(short);
+    const { feed, log } = startFeed(short);
     feed.grown(log.size, false);
     await settled();
     const kept = log.size.out - feed.state.get().earlier;
@@ -272,9 +129,79 @@ describe('log feed', () => {
     expect(kept).toBeLessThan(2 * scrollbackLines + 2 * 32 * 1024);
   });
 
+  it('counts lines wider than the terminal by their rows, also one that never ends', async () => {
+    // 500 columns each on 100: five rows.
+    const wide = `${'w'.repeat(499)}\n`.repeat(8000);
+    const rows = startFeed('');
+    rows.feed.grown({ out: 0, err: 0 }, false);
+    await settled();
+    for (let at = 0; at < wide.length; at += pageBytes) {
+      rows.grow(wide.slice(at, at + pageBytes));
+      await settled();
+    }
+    const kept = rows.log.size.out - rows.feed.state.get().earlier;
+    expect(kept).toBeGreaterThanOrEqual(scrollbackLines * 100);
+    expect(kept).toBeLessThan(scrollbackLines * 100 + 2 * 32 * 1024);
+    const endless = startFeed('');
+    endless.feed.grown({ out: 0, err: 0 }, false);
+    await settled();
+    for (let part = 0; part < 12; part += 1) {
+      endless.grow('e'.repeat(pageBytes));
+      await settled();
+    }
+    const shown = endless.log.size.out - endless.feed.state.get().earlier;
+    expect(shown).toBeGreaterThanOrEqual(scrollbackLines * 100);
+    expect(shown).toBeLessThan(scrollbackLines * 100 + 2 * 32 * 1024);
+  });
+
+  it('draws nothing between two parts of a page, late as the quiet before it may end', async () => {
+    const told: LogChunk[] = [];
+    const bytes = (stream: 'out' | 'err', offset: number, text: string): LogChunk => ({
+      stream,
+      offset,
+      bytes: new TextEncoder().encode(text),
+    });
+    const screen = makeScreen();
+    const timers: (() => void)[] = [];
+    const sizes = { out: 0, err: 0 };
+    const feed = createLogFeed({
+      source: {
+        read: () => {
+          const chunks = told.splice(0);
+          for (const chunk of chunks) sizes[chunk.stream] = chunk.offset + chunk.bytes.length;
+          return Promise.resolve({ chunks, next: { ...sizes }, size: { ...sizes }, complete: false });
+        },
+      },
+      choice: 'both',
+      screen: screen.screen,
+      gapText: String,
+      setTimer(run) {
+        timers.push(run);
+        return () => {
+          timers.splice(timers.indexOf(run), 1);
+        };
+      },
+    });
+    told.push(bytes('out', 0, 'start\n'));
+    feed.grown({ out: 6, err: 0 }, false);
+    await settled();
+    screen.hold();
+    const page = lines(0, 1000);
+    told.push(bytes('out', 6, `${page}half of a line`), bytes('err', 0, '50%'));
+    feed.grown({ out: 6 + page.length + 14, err: 3 }, false);
+    await settled();
+    for (const run of timers.splice(0)) run();
+    while (screen.pending > 0) {
+      screen.release();
+      screen.hold();
+      await settled();
+    }
+    expect(screen.text.replace(/\x1b\[[0-9;]*[mK]/g, '').startsWith(`start\n${page}`)).toBe(true);
+  });
+
   it('finds the row of a byte', async () => {
     const total = Math.ceil((windowBytes * 2) / lineBytes);
-    const { feed, screen, log } = start(lines(0, total));
+    const { feed, screen, log } = startFeed(lines(0, total));
     feed.grown(log.size, false);
     await settled();
     const wanted = 9000;
@@ -286,7 +213,7 @@ describe('log feed', () => {
   });
 
   it('keeps what was shown when reading fails, and goes on after another try', async () => {
-    const { feed, screen, log, grow } = start('one\n');
+    const { feed, screen, log, grow } = startFeed('one\n');
     feed.grown(log.size, false);
     await settled();
     log.fail(new RefusalError(refusal('UNAVAILABLE', 'The controller is stopping.')));
@@ -301,8 +228,29 @@ describe('log feed', () => {
     expect(screen.text).toBe('one\ntwo\n');
   });
 
+  it('goes on by itself when the controller tells of it anew', async () => {
+    const { feed, screen, log, grow } = startFeed('one\n');
+    feed.began(log.size, false);
+    await settled();
+    log.fail(new RefusalError(refusal('UNAVAILABLE', 'The controller is not reachable.')));
+    grow('two\n');
+    await settled();
+    expect(feed.state.get().error?.code).toBe('UNAVAILABLE');
+    log.fail(null);
+    feed.grown(log.size, false);
+    await settled();
+    expect(feed.state.get().error?.code).toBe('UNAVAILABLE');
+    feed.began(log.size, false);
+    await settled();
+    expect(feed.state.get().error).toBe(null);
+    expect(screen.text).toBe('one\ntwo\n');
+    feed.failed(refusal('NOT_FOUND', 'There is no attempt.'));
+    feed.began(log.size, true);
+    expect(feed.state.get()).toMatchObject({ error: null, loading: false });
+  });
+
   it('does not ask for ever when the log is shorter than was told', async () => {
-    const { feed, log } = start('one\n');
+    const { feed, log } = startFeed('one\n');
     feed.grown({ out: 400, err: 0 }, false);
     await settled();
     expect(log.reads.length).toBeLessThanOrEqual(2);
@@ -310,14 +258,14 @@ describe('log feed', () => {
   });
 
   it('counts only the stream it shows', async () => {
-    const { feed } = start('one\n');
+    const { feed } = startFeed('one\n');
     feed.grown({ out: 4, err: 9_000_000 }, false);
     await settled();
     expect(feed.state.get()).toMatchObject({ behind: 0, size: { out: 4, err: 0 } });
   });
 
   it('shows an unfinished line that was held back once nothing more comes, and nothing after closing', async () => {
-    const { feed, screen, log, runTimers, grow } = start('50%', 'both');
+    const { feed, screen, log, runTimers, grow } = startFeed('50%', 'both');
     feed.grown(log.size, false);
     await settled();
     runTimers();
@@ -326,15 +274,5 @@ describe('log feed', () => {
     grow('more');
     await settled();
     expect(screen.text).toBe('50%');
-  });
-});
-
-describe('placeBefore', () => {
-  it.each<[LogPlace, number, LogPlace]>([
-    [{ out: 100, err: 0 }, 1000, { out: 0, err: 0 }],
-    [{ out: 3000, err: 0 }, 1000, { out: 2000, err: 0 }],
-    [{ out: 3000, err: 1000 }, 1000, { out: 2250, err: 750 }],
-  ])('%j less %i is %j', (place, bytes, expected) => {
-    expect(placeBefore(place, bytes)).toEqual(expected);
   });
 });

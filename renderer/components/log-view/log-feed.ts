@@ -7,7 +7,9 @@ import { asRefusal } from '../../state/hooks.js';
 import type { Refusal } from '../../../core/contract/errors.js';
 import type { ReadableStore } from '../../state/store.js';
 import { createStore } from '../../state/store.js';
-import { createComposer, type Composer, type ComposerOptions, type LogChunk } from './composer.js';
+import { createComposer, type Composer, type ComposerOptions } from './composer.js';
+import { largest, placeBefore, portions, startOf, total } from './log-pages.js';
+import { rowsOf } from './log-rows.js';
 import {
   bytesBetween,
   logStart,
@@ -58,6 +60,8 @@ export interface FeedOptions {
 
 export interface LogFeed {
   readonly state: ReadableStore<FeedState>;
+  /** The `log` topic begins, or begins anew: what failed while it was away is tried again. */
+  readonly began: (size: LogPlace, complete: boolean) => void;
   /** What the `log` topic tells. */
   readonly grown: (size: LogPlace, complete: boolean) => void;
   /** The `log` topic was ended by the controller: nothing will tell of growth any more. */
@@ -83,15 +87,13 @@ export const windowBytes = 1024 * 1024;
 export const skipBytes = 4 * 1024 * 1024;
 /** Shown below the place somebody asked for. */
 const beyondBytes = 16 * 1024;
-/** Drawn at once, and the grain of what is remembered about the screen. */
-const portionBytes = 32 * 1024;
-/** Lines the terminal keeps; the feed forgets the starts of what has left it. */
+/** Rows the terminal keeps; the feed forgets the starts of what has left it. */
 export const scrollbackLines = 20_000;
 const settleMs = 250;
 
 interface FedPage {
   readonly from: LogPlace;
-  readonly lines: number;
+  readonly rows: number;
 }
 
 const startState: FeedState = {
@@ -166,12 +168,10 @@ export function createLogFeed(options: FeedOptions): LogFeed {
   }
 
   function remember(from: LogPlace, text: string): void {
-    let lines = 0;
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
-    fed.push({ from, lines });
+    fed.push({ from, rows: rowsOf(text, screen.columns) });
     let kept = 0;
     for (let index = fed.length - 1; index > 0; index -= 1) {
-      kept += fed[index]?.lines ?? 0;
+      kept += fed[index]?.rows ?? 0;
       if (kept < scrollbackLines) continue;
       fed = fed.slice(index);
       return;
@@ -226,6 +226,9 @@ export function createLogFeed(options: FeedOptions): LogFeed {
   async function take(page: LogPage, skips: boolean): Promise<void> {
     const before = cursor;
     const first = startOf(page);
+    // What was held back is in the composer's next text, and must not be drawn between two parts of it.
+    cancelSettle?.();
+    cancelSettle = null;
     const parts: string[] = [];
     if (skips && before !== null) {
       const missed = bytesBetween(before, first);
@@ -282,16 +285,22 @@ export function createLogFeed(options: FeedOptions): LogFeed {
     });
   }
 
+  function grown(size: LogPlace, complete: boolean): void {
+    const counted: LogPlace = {
+      out: options.choice === 'err' ? 0 : size.out,
+      err: options.choice === 'out' ? 0 : size.err,
+    };
+    set({ size: largest(counted, state.get().size), complete });
+    void pump();
+  }
+
   return {
     state,
-    grown(size, complete) {
-      const counted: LogPlace = {
-        out: options.choice === 'err' ? 0 : size.out,
-        err: options.choice === 'out' ? 0 : size.err,
-      };
-      set({ size: largest(counted, state.get().size), complete });
-      void pump();
+    began(size, complete) {
+      if (state.get().error !== null) set({ error: null, loading: cursor === null });
+      grown(size, complete);
     },
+    grown,
     failed(reason) {
       set({ loading: false, error: reason });
     },
@@ -333,57 +342,4 @@ export function createLogFeed(options: FeedOptions): LogFeed {
       cancelSettle?.();
     },
   };
-}
-
-function largest(left: LogPlace, right: LogPlace): LogPlace {
-  return { out: Math.max(left.out, right.out), err: Math.max(left.err, right.err) };
-}
-
-const total = (place: LogPlace): number => place.out + place.err;
-
-/** Where a page begins in each stream. */
-function startOf(page: LogPage): LogPlace {
-  const at = (stream: 'out' | 'err') =>
-    page.chunks.find((chunk) => chunk.stream === stream)?.offset ?? page.next[stream];
-  return { out: at('out'), err: at('err') };
-}
-
-/** About `bytes` earlier: each stream goes back by its share of what there is before. */
-export function placeBefore(place: LogPlace, bytes: number): LogPlace {
-  const all = total(place);
-  if (all <= bytes) return logStart;
-  return {
-    out: Math.max(0, place.out - Math.ceil((bytes * place.out) / all)),
-    err: Math.max(0, place.err - Math.ceil((bytes * place.err) / all)),
-  };
-}
-
-interface Portion {
-  readonly from: LogPlace;
-  readonly chunks: readonly LogChunk[];
-}
-
-/** The page in portions of bounded size, each with the place it starts at. */
-function portions(page: LogPage, from: LogPlace): Portion[] {
-  const result: Portion[] = [];
-  let place = from;
-  let chunks: LogChunk[] = [];
-  let bytes = 0;
-  let startsAt = from;
-  for (const chunk of page.chunks) {
-    for (let at = 0; at < chunk.bytes.length;) {
-      const part = chunk.bytes.subarray(at, at + portionBytes - bytes);
-      chunks.push({ stream: chunk.stream, offset: chunk.offset + at, bytes: part });
-      at += part.length;
-      bytes += part.length;
-      place = { ...place, [chunk.stream]: chunk.offset + at };
-      if (bytes < portionBytes) continue;
-      result.push({ from: startsAt, chunks });
-      startsAt = place;
-      chunks = [];
-      bytes = 0;
-    }
-  }
-  if (chunks.length > 0 || result.length === 0) result.push({ from: startsAt, chunks });
-  return result;
 }

@@ -117,16 +117,16 @@ export function useLogFeed({ attemptUid, choice, scheme, cut, makeTerminal }: Lo
         setTimer: timer,
       });
       feed = made;
-      const grown = (value: TopicSnapshot<'log'>) => {
-        made.grown({ out: value.outSize, err: value.errSize }, value.complete);
+      const told = (how: 'began' | 'grown') => (value: TopicSnapshot<'log'>) => {
+        made[how]({ out: value.outSize, err: value.errSize }, value.complete);
         setOther(choice === 'both' ? 0 : choice === 'out' ? value.errSize : value.outSize);
       };
       const leave = controller.subscribe(
         'log',
         { attemptUid },
         {
-          snapshot: grown,
-          delta: grown,
+          snapshot: told('began'),
+          delta: told('grown'),
           ended(reason) {
             made.failed(reason);
           },
