@@ -53,7 +53,7 @@ export const log = {
   matchCase: 'Match case',
   matchOf: (index: number, total: number, more: boolean): string =>
     index === 0
-      ? `${formatCount(total)}${more ? '+' : ''} matches`
+      ? `${formatCount(total)}${more ? '+' : ''} ${total === 1 ? 'match' : 'matches'}`
       : `${formatCount(index)} of ${formatCount(total)}${more ? '+' : ''}`,
   noMatch: 'No match here',
   findInFile: 'Whole log',
@@ -61,7 +61,7 @@ export const log = {
   searchingFile: 'Searching the whole log',
   fileMatches: (count: number, more: boolean): string =>
     count === 0
-      ? 'No line of the whole log holds this text.'
+      ? `No line ${more ? 'so far' : 'of the whole log'} holds this text.`
       : `${formatCount(count)}${more ? ' or more' : ''} ${count === 1 ? 'line' : 'lines'} in the whole log`,
   searchMore: 'Search further',
   closeMatches: 'Close the list',

@@ -1,9 +1,10 @@
 // @vitest-environment jsdom
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { refusal } from '../../../core/contract/errors.js';
 import type { LogCut } from '../../../core/formats/log-cut.js';
 import { findViolations } from '../../../test/harness/axe.js';
+import { fakeBounds } from '../../../test/harness/fake-handlers.js';
 import { FakeHost } from '../../../test/harness/fake-host.js';
 import { renderInWindow } from '../../../test/harness/render-window.js';
 import { skipBytes } from './log-feed.js';
@@ -152,6 +153,51 @@ describe('Log view', () => {
     await waitFor(() => {
       expect(state.done.at(-1)).toMatch(/^select /);
     });
+  });
+
+  it('searches the whole log to its end before it says that nothing is there', async () => {
+    const host = new FakeHost({ jobs: 0 });
+    host.log(uid, 'out', `${'epoch\n'.repeat(400)}loss is nan\n`, true);
+    fakeBounds.searchedAtOnce = 1000;
+    onTestFinished(() => {
+      fakeBounds.searchedAtOnce = Infinity;
+    });
+    const { state } = show(host, false);
+    await waitFor(() => {
+      expect(state.text).toContain('nan');
+    });
+    fireEvent.keyDown(document.body, { key: '/' });
+    const field = await screen.findByRole('textbox', { name: 'Find in what is shown' });
+    const said: (string | null)[] = [];
+    const find = async (text: string, outcome: string) => {
+      fireEvent.change(field, { target: { value: text } });
+      fireEvent.click(screen.getByRole('button', { name: 'Whole log' }));
+      const list = screen.getByRole('region', { name: 'Whole log' });
+      const watch = new MutationObserver(() => said.push(within(list).getByRole('status').textContent));
+      watch.observe(list, { subtree: true, childList: true, characterData: true });
+      await within(list).findByText(outcome);
+      watch.disconnect();
+    };
+    await find('nan', '1 line in the whole log');
+    await find('diverged', 'No line of the whole log holds this text.');
+    expect(host.callsOf('log.search').length).toBeGreaterThan(4);
+    expect(said.filter((text) => text?.startsWith('No line') === true)).toEqual([
+      'No line of the whole log holds this text.',
+    ]);
+  });
+
+  it('keeps the text for screen readers on where another stream is chosen', async () => {
+    const host = new FakeHost({ jobs: 0 });
+    host.log(uid, 'out', 'one\n');
+    const { state } = show(host);
+    await shows(state, 'one\n');
+    fireEvent.click(screen.getByRole('button', { name: 'More' }));
+    fireEvent.click(await screen.findByRole('menuitemcheckbox', { name: 'Text for screen readers' }));
+    expect(state.done.at(-1)).toBe('screen reader true');
+    const before = state.done.length;
+    fireEvent.click(screen.getByRole('radio', { name: 'stdout' }));
+    await shows(state, 'one\n');
+    expect(state.done.slice(before)).toContain('screen reader true');
   });
 
   it('shows one stream alone, and where a stream is empty leads to the other', async () => {

@@ -59,6 +59,11 @@ export function LogView(props: LogViewProps) {
   const view = useLogFeed({ attemptUid, choice, scheme, cut, makeTerminal });
   const { parts, state } = view;
 
+  // Each choice of stream makes a terminal anew.
+  useEffect(() => {
+    if (screenReader) parts?.terminal.setScreenReader(true);
+  }, [parts, screenReader]);
+
   const toggleFollow = () => {
     parts?.feed.setFollowing(!state.following);
   };
@@ -185,13 +190,7 @@ export function LogView(props: LogViewProps) {
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.CheckboxItem
-              checked={screenReader}
-              onChange={(on) => {
-                parts?.terminal.setScreenReader(on);
-                setScreenReader(on);
-              }}
-            >
+            <Menu.CheckboxItem checked={screenReader} onChange={setScreenReader}>
               {words.screenReader}
             </Menu.CheckboxItem>
           </Menu.Dropdown>

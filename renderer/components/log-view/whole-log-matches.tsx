@@ -1,6 +1,7 @@
 /** Lines of the whole log that hold a text, also those that are not shown; a click shows the place. */
 import { ActionIcon, Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { formatSize } from '../../../core/formats/sizes.js';
 import { asRefusal } from '../../state/hooks.js';
 import { useHost } from '../../state/desktop-context.js';
@@ -57,12 +58,21 @@ export function WholeLogMatches(props: WholeLogMatchesProps) {
     getNextPageParam: (last) => (Object.keys(last.next).length === 0 ? undefined : last.next),
   });
   const matches = query.data?.pages.flatMap((page) => page.matches) ?? [];
+  // One answer looks through a part of a long log: that nothing was in it says nothing of the rest.
+  const { fetchNextPage } = query;
+  const goesOn = matches.length === 0 && query.hasNextPage && !query.isFetching && query.error === null;
+  const parts = query.data?.pages.length ?? 0;
+  useEffect(() => {
+    if (goesOn) void fetchNextPage();
+  }, [goesOn, parts, fetchNextPage]);
 
   return (
     <section className={styles['matches']} aria-label={words.findInFile}>
       <div className={styles['matchesHead']}>
         <span role="status">
-          {query.isFetching ? words.searchingFile : words.fileMatches(matches.length, query.hasNextPage)}
+          {query.isFetching || goesOn
+            ? words.searchingFile
+            : words.fileMatches(matches.length, query.hasNextPage)}
         </span>
         <span className={styles['space']} />
         {query.hasNextPage && !query.isFetching ? (
