@@ -39,6 +39,8 @@ export type DesktopSettingsChange = Partial<DesktopSettings>;
 /** Things main asks of the window: from the tray, the menu, a notification's click, a second start. */
 export const desktopCommandSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('open-job'), jobId: z.string() }),
+  /** The jobs that ended last. */
+  z.strictObject({ kind: z.literal('ended-jobs') }),
   z.strictObject({ kind: z.literal('new-job') }),
   z.strictObject({ kind: z.literal('palette') }),
   /** The window is being closed and the user has not said yet what that means; answered by `answerClosing`. */

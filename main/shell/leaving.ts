@@ -59,7 +59,7 @@ export function createLeaving(options: LeavingOptions): Leaving {
     const jobs = await options.jobsNow();
     // Closed again while the page was asked: the page may be stuck, so the system asks.
     if (!pageAsked && options.askPage(jobs?.running ?? 0)) pageAsked = true;
-    else answered(await options.askTrayOrQuit(unfinished(jobs)));
+    else follow(await options.askTrayOrQuit(unfinished(jobs)));
   }
 
   async function quitAsking(): Promise<void> {
@@ -73,10 +73,18 @@ export function createLeaving(options: LeavingOptions): Leaving {
     options.quit(stopQueue);
   }
 
-  function answered(answer: ClosingAnswer): void {
-    pageAsked = false;
+  /** A choice that cannot be written down is asked for again next time; it holds now. */
+  function keep(choice: 'tray' | 'quit'): void {
+    try {
+      options.keepChoice(choice);
+    } catch (error) {
+      options.log(`What closing the window means cannot be kept: ${String(error)}`);
+    }
+  }
+
+  function follow(answer: ClosingAnswer): void {
     if (answer.choice === 'cancel') return;
-    if (answer.remember) options.keepChoice(answer.choice);
+    if (answer.remember) keep(answer.choice);
     if (answer.choice === 'tray') options.hideWindow();
     // The question itself said what becomes of the jobs.
     else leave(false);
@@ -99,8 +107,10 @@ export function createLeaving(options: LeavingOptions): Leaving {
       return false;
     },
     answered(answer) {
-      // An answer nobody asked for must not quit the app.
-      if (pageAsked) answered(answer);
+      // An answer nobody asked for must not quit the app. The system's question may have been answered since: the page's still stands there.
+      if (!pageAsked) return;
+      pageAsked = false;
+      follow(answer);
     },
     quitChosen() {
       once(quitAsking);

@@ -1,5 +1,6 @@
 /** The words of a desktop notification. Pure. */
 import { formatDuration } from '../../core/formats/durations.js';
+import { showTimes } from '../../core/formats/times.js';
 import type { JobState } from '../../core/contract/states.js';
 import type { InboxItem } from '../../core/contract/views.js';
 
@@ -29,12 +30,24 @@ const groupEndings: readonly { readonly state: JobState; readonly words: string 
 
 const mostNames = 4;
 
+/** As the window writes times within a sentence. Made when a notification has one: the first costs the start more than all else here. */
+let madeClock: Intl.DateTimeFormat | null = null;
+const clock = (): Intl.DateTimeFormat =>
+  (madeClock ??= new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  }));
+
 export function notificationText(items: readonly InboxItem[]): NotificationText {
   const [first] = items;
   if (first === undefined) return { title: '', body: '' };
   if (items.length === 1) {
     const parts = [
-      ...(first.cause === null ? [] : [first.cause.message]),
+      ...(first.cause === null ? [] : [showTimes(first.cause.message, (ms) => clock().format(ms))]),
       ...(first.durationMs === null ? [] : [`Ran ${formatDuration(first.durationMs)}.`]),
     ];
     return { title: `${plain(first.jobName)} ${endings[first.state]}`, body: plain(parts.join(' ')) };

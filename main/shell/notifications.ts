@@ -22,7 +22,7 @@ export interface NotificationsOptions {
   readonly paused: () => boolean;
   /** Shows one; `clicked` at most once. */
   readonly show: (text: NotificationText, clicked: () => void) => void;
-  /** One job, or null for several: then the list of jobs is opened. */
+  /** One job, or null for several: then the list of those that ended is opened. */
   readonly open: (jobId: string | null) => void;
   readonly nowMs: () => number;
   readonly setTimer: (run: () => void, ms: number) => () => void;

@@ -145,6 +145,10 @@ export function startDesktop({ home, start, log, settingsFile, thread, keepCode 
     window.command({ kind: 'open-job', jobId });
     window.show();
   };
+  const openEnded = (): void => {
+    window.command({ kind: 'ended-jobs' });
+    window.show();
+  };
   const newJob = (): void => {
     window.command({ kind: 'new-job' });
     window.show();
@@ -276,6 +280,7 @@ export function startDesktop({ home, start, log, settingsFile, thread, keepCode 
           quit: () => leaving.quitChosen(),
         },
         setTimer: timer,
+        log: warn,
       });
       watch = made.watch;
       return { value: undefined, dispose: () => made.stop() };
@@ -287,7 +292,7 @@ export function startDesktop({ home, start, log, settingsFile, thread, keepCode 
         supported: () => Notification.isSupported(),
         paused: () => settings.get().notificationsPaused,
         show: (text, clicked) => showNotification(text, appIcon, clicked, warn),
-        open: (jobId) => (jobId === null ? window.show() : openJob(jobId)),
+        open: (jobId) => (jobId === null ? openEnded() : openJob(jobId)),
         nowMs: Date.now,
         setTimer: timer,
         log: warn,

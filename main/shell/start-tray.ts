@@ -25,13 +25,18 @@ export interface TrayOptions {
     readonly quit: () => void;
   };
   readonly setTimer: (run: () => void, ms: number) => () => void;
+  readonly log: (line: string) => void;
 }
 
 export function startTray(options: TrayOptions): { readonly watch: ClusterWatch; stop(): void } {
   const { client, settings, actions } = options;
   let known: ClusterState | null = null;
   let stopped = false;
-  const tray = createTray(options.makeTray, act);
+  const tray = createTray(options.makeTray, act, (error) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    options.log(`A choice in the tray failed: ${reason}`);
+    dialog.showErrorBox('That was not done', reason);
+  });
 
   function draw(): void {
     if (stopped) return;

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { refusal } from '../../core/contract/errors.js';
 import { fakeSummary } from '../../test/harness/fake-data.js';
 import { findViolations } from '../../test/harness/axe.js';
@@ -149,10 +149,50 @@ describe('frame', () => {
     expect(host.closingAnswers).toEqual([{ choice: 'tray', remember: true }]);
   });
 
+  it('says what could not be kept of a setting, wherever it was changed', async () => {
+    const host = new FakeHost();
+    vi.spyOn(host.bridge, 'setSettings').mockRejectedValue(new Error('ENOSPC: no space left on device'));
+    await show({ host });
+    press('k', { ctrlKey: true });
+    const field = await screen.findByRole('combobox');
+    fireEvent.change(field, { target: { value: 'theme dark' } });
+    fireEvent.keyDown(field, { key: 'Enter' });
+    await screen.findByText('Not saved. ENOSPC: no space left on device');
+    fireEvent.click(await screen.findByRole('button', { name: 'Notifications' }));
+    fireEvent.click(await screen.findByRole('switch', { name: 'Pause desktop notifications' }));
+    await waitFor(() => {
+      expect(screen.getAllByText('Not saved. ENOSPC: no space left on device')).toHaveLength(2);
+    });
+  });
+
+  it('leads from the failed of a day to all of them, also those from before midnight', async () => {
+    await show();
+    fireEvent.click(await screen.findByRole('link', { name: '2 failed' }));
+    await waitFor(() => {
+      expect(currentRoute()).toEqual({ page: 'jobs', query: 'states=FAILED,WORKER_FAILED' });
+    });
+  });
+
+  it('counts as free what is free of the machines that answer', async () => {
+    const host = new FakeHost();
+    const [here] = host.machines;
+    if (here === undefined) throw new Error('no machine');
+    host.machines.push({
+      ...here,
+      id: 'ws-9',
+      contact: { state: 'OFF', sinceMs: host.nowMs, lastContactMs: host.nowMs, message: 'Off.' },
+    });
+    await show({ host });
+    await screen.findByText('GPU 1/4 free');
+    expect(screen.getByText('19.5 of 32 cores free')).toBeTruthy();
+  });
+
   it('opens what main asks for', async () => {
     const { host } = await show();
     host.command({ kind: 'open-job', jobId: '/anna/train-llm' });
     expect(currentRoute()).toMatchObject({ page: 'job', jobId: '/anna/train-llm' });
+    host.command({ kind: 'ended-jobs' });
+    expect(currentRoute()).toEqual({ page: 'jobs', query: 'show=ended' });
     host.command({ kind: 'new-job' });
     expect(currentRoute()).toMatchObject({ page: 'new' });
   });

@@ -149,6 +149,7 @@ export function Frame() {
   useDesktopCommands(
     useCallback((command: DesktopCommand) => {
       if (command.kind === 'open-job') navigate(jobRoute(command.jobId));
+      else if (command.kind === 'ended-jobs') navigate({ page: 'jobs', query: 'show=ended' });
       else if (command.kind === 'new-job') navigate(newJobRoute());
       else if (command.kind === 'palette') openPalette();
     }, []),

@@ -8,6 +8,7 @@ import { Icon } from '../components/icon.js';
 import { StateBadge } from '../components/state-badge.js';
 import { RelativeTime } from '../components/time.js';
 import { useToast } from '../components/toasts.js';
+import { useChangeSettings } from '../components/use-change-settings.js';
 import { useDesktop, useHost } from '../state/desktop-context.js';
 import { asRefusal, useTopic } from '../state/hooks.js';
 import { useStore } from '../state/use-store.js';
@@ -89,6 +90,7 @@ function InboxList({ unread, onDone }: { readonly unread: number; readonly onDon
   const desktop = useDesktop();
   const { host } = desktop;
   const toast = useToast();
+  const changeSettings = useChangeSettings();
   const paused = useStore(desktop.settings).notificationsPaused;
   const list = useInfiniteQuery({
     queryKey,
@@ -174,7 +176,7 @@ function InboxList({ unread, onDone }: { readonly unread: number; readonly onDon
           label={common.inboxPause}
           checked={paused}
           onChange={(event) => {
-            void desktop.changeSettings({ notificationsPaused: event.currentTarget.checked });
+            changeSettings({ notificationsPaused: event.currentTarget.checked });
           }}
         />
       </div>

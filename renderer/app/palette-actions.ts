@@ -1,6 +1,7 @@
 /** What the palette offers besides jobs: actions that fit where the user is, and pages. */
 import type { JobSummary } from '../../core/contract/views.js';
 import type { IconName } from '../components/icon.js';
+import { useChangeSettings } from '../components/use-change-settings.js';
 import { useJobActions } from '../components/use-job-actions.js';
 import { useDesktop } from '../state/desktop-context.js';
 import { useTopic } from '../state/hooks.js';
@@ -66,6 +67,7 @@ export function usePaletteActions(onHelp: () => void): {
   const { notificationsPaused } = useStore(desktop.settings);
   const route = useRoute();
   const { stop, runAgain } = useJobActions();
+  const changeSettings = useChangeSettings();
   const topic = useTopic('job', route.page === 'job' ? { jobId: route.jobId } : null);
   const job = topic.kind === 'live' ? topic.value.summary : null;
 
@@ -74,7 +76,7 @@ export function usePaletteActions(onHelp: () => void): {
     icon,
     also: 'appearance colour',
     run: () => {
-      void desktop.changeSettings({ theme: wanted });
+      changeSettings({ theme: wanted });
     },
   });
   const onThisJob: PaletteAction[] = [];
@@ -122,7 +124,7 @@ export function usePaletteActions(onHelp: () => void): {
         label: notificationsPaused ? common.inboxResume : common.inboxPause,
         icon: notificationsPaused ? 'bell' : 'bell-off',
         run: () => {
-          void desktop.changeSettings({ notificationsPaused: !notificationsPaused });
+          changeSettings({ notificationsPaused: !notificationsPaused });
         },
       },
       theme('system', common.themeSystem, 'contrast'),

@@ -3,6 +3,7 @@ import { memo } from 'react';
 import type { MachineView } from '../../core/contract/machines.js';
 import type { HostStatus } from '../../core/contract/views.js';
 import { Icon, type IconName } from '../components/icon.js';
+import { answering, freeGpus } from '../components/machine-figures.js';
 import { Meter } from '../components/meter.js';
 import { useCounts, useDesktop, useHostStatus } from '../state/desktop-context.js';
 import { useConnection, useTopic } from '../state/hooks.js';
@@ -37,12 +38,11 @@ interface CountProps {
 function Free() {
   // This is also what keeps the machines sampled; a hidden window listens to nothing.
   const overview = useTopic('overview', {});
-  return overview.kind === 'live' ? <FreeOf machines={overview.value.machines} /> : null;
+  return overview.kind === 'live' ? <FreeOf machines={answering(overview.value.machines)} /> : null;
 }
 
 function FreeOf({ machines }: { readonly machines: readonly MachineView[] }) {
   const gpus = machines.flatMap((machine) => machine.gpus);
-  const free = gpus.filter((gpu) => gpu.state === 'FREE' && gpu.heldBy === null && !gpu.busyByOthers).length;
   const busy = machines.flatMap((machine) => machine.cpuBusyPercent ?? []);
   const percent = busy.length === 0 ? null : busy.reduce((sum, value) => sum + value, 0) / busy.length;
   const freeCpu = machines.reduce((sum, machine) => sum + machine.cpuMillicoresFree, 0);
@@ -50,7 +50,7 @@ function FreeOf({ machines }: { readonly machines: readonly MachineView[] }) {
   return (
     <>
       <span className={styles['item']} title={common.freeGpusHint}>
-        {gpus.length === 0 ? common.noGpus : common.freeGpus(free, gpus.length)}
+        {gpus.length === 0 ? common.noGpus : common.freeGpus(freeGpus(gpus), gpus.length)}
       </span>
       <span className={styles['item']} title={common.cpuFreeHint}>
         {common.cpuFree(formatCores(freeCpu), formatCores(totalCpu))}
@@ -110,7 +110,7 @@ function JobCounts() {
         <Count
           text={common.failed(counts.failedUnseen)}
           hint={common.failedHint}
-          query="show=failed-today"
+          query="states=FAILED,WORKER_FAILED"
           color="var(--iris-failed)"
           icon="cross"
         />

@@ -10,13 +10,17 @@ function setUp(
     pageAsks?: boolean;
     quitAnswer?: QuitChoice;
     trayAnswer?: ClosingAnswer;
+    diskFull?: boolean;
   } = {},
 ) {
   const done: string[] = [];
   const leaving = createLeaving({
     hasTrayHost: () => Promise.resolve(part.tray ?? true),
     settings: () => ({ closeToTray: part.closeToTray ?? 'ask', notificationsPaused: false, theme: 'system' }),
-    keepChoice: (choice) => done.push(`keep ${choice}`),
+    keepChoice: (choice) => {
+      if (part.diskFull === true) throw new Error('no space left');
+      done.push(`keep ${choice}`);
+    },
     jobsNow: () =>
       Promise.resolve(part.unfinished === null ? null : { running: part.unfinished ?? 0, waiting: 0 }),
     askPage: (running) => {
@@ -48,6 +52,17 @@ describe('closing the window', () => {
     expect(done).toEqual(['page asked (0)', 'keep tray', 'hidden']);
   });
 
+  it('does as answered also where the choice cannot be kept', async () => {
+    const { leaving, done, settled } = setUp({ diskFull: true });
+    leaving.windowCloses();
+    await settled();
+    leaving.answered({ choice: 'tray', remember: true });
+    expect(done.slice(1)).toEqual([
+      'What closing the window means cannot be kept: Error: no space left',
+      'hidden',
+    ]);
+  });
+
   it('asks by the system when the page does not answer, or cannot be asked', async () => {
     const stuck = setUp({ trayAnswer: { choice: 'quit', remember: false }, unfinished: 2 });
     stuck.leaving.windowCloses();
@@ -59,6 +74,18 @@ describe('closing the window', () => {
     absent.leaving.windowCloses();
     await absent.settled();
     expect(absent.done).toEqual(['system asked (0)']);
+  });
+
+  it('takes the answer of the page also after the question of the system', async () => {
+    const { leaving, done, settled } = setUp();
+    leaving.windowCloses();
+    await settled();
+    leaving.windowCloses();
+    await settled();
+    leaving.answered({ choice: 'tray', remember: false });
+    expect(done).toEqual(['page asked (0)', 'system asked (0)', 'hidden']);
+    leaving.answered({ choice: 'quit', remember: false });
+    expect(done).toHaveLength(3);
   });
 
   it('follows what was remembered', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { InboxItem } from '../../core/contract/views.js';
 import { advance, idleGrouping, offer, type GroupingState } from '../../main/shell/notification-grouping.js';
 import { notificationText } from '../../main/shell/notification-text.js';
@@ -83,6 +83,20 @@ describe('words', () => {
       title: 'train failed',
       body: 'The command ended with exit code 3. Ran 1m 01s.',
     });
+  });
+
+  it('tells times by the clock of who reads it', () => {
+    const cause = {
+      code: 'SCHEDULING_DEADLINE',
+      message: 'Had to start by 2026-12-01 08:00:00 UTC; it is 2026-12-01 08:00:05 UTC.',
+    } as const;
+    const zone = process.env['TZ'];
+    onTestFinished(() => {
+      process.env['TZ'] = zone ?? 'UTC';
+    });
+    process.env['TZ'] = 'Europe/Berlin';
+    const { body } = notificationText([item(1, { state: 'UNSCHEDULABLE', cause, durationMs: null })]);
+    expect(body).toBe('Had to start by 1 Dec 2026, 09:00:00; it is 1 Dec 2026, 09:00:05.');
   });
 
   it('says nothing of a time when nothing ran', () => {

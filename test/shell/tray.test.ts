@@ -99,7 +99,11 @@ describe('drawing it', () => {
         destroy: () => done.push('destroyed'),
       };
     };
-    const tray = createTray(make, (action) => acted.push(action));
+    const tray = createTray(
+      make,
+      (action) => acted.push(action),
+      () => undefined,
+    );
     tray.show(renderTray(idle));
     tray.show(renderTray(idle));
     tray.show(renderTray({ ...idle, running: 1 }));
@@ -115,5 +119,30 @@ describe('drawing it', () => {
       'destroyed',
     ]);
     expect(acted).toEqual([{ kind: 'show' }]);
+  });
+
+  it('says what an action failed with, and takes back the check that the click had set', () => {
+    const menus: { items: readonly TrayItem[]; act: (action: TrayAction) => void }[] = [];
+    const failures: unknown[] = [];
+    const tray = createTray(
+      () => ({
+        setImage: () => undefined,
+        setTooltip: () => undefined,
+        setMenu: (items, act) => menus.push({ items, act }),
+        onClick: () => undefined,
+        destroy: () => undefined,
+      }),
+      () => {
+        throw new Error('ENOSPC: no space left on device');
+      },
+      (error) => failures.push(error),
+    );
+    tray.show(renderTray(idle));
+    menus[0]?.act({ kind: 'pause-notifications', paused: true });
+    expect(failures).toEqual([new Error('ENOSPC: no space left on device')]);
+    expect(menus).toHaveLength(2);
+    expect(menus[1]?.items).toContainEqual(
+      expect.objectContaining({ kind: 'check', label: 'Pause notifications', checked: false }),
+    );
   });
 });

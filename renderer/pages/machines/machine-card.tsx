@@ -16,7 +16,7 @@ import { machines as words } from '../../strings/machines.js';
 import { formatCores } from '../../strings/numbers.js';
 import { GpuTile } from './gpu-tile.js';
 import styles from './machine-card.module.css';
-import { lowDisks } from './machine-figures.js';
+import { lowDisks } from '../../components/machine-figures.js';
 
 export interface MachineCardProps {
   readonly machine: MachineView;

@@ -11,7 +11,7 @@ import { Meter } from '../../components/meter.js';
 import type { MachineActions } from '../../components/use-machine-actions.js';
 import { Dash } from '../../components/values.js';
 import { machines as words } from '../../strings/machines.js';
-import { freeGpus } from './machine-figures.js';
+import { freeGpus } from '../../components/machine-figures.js';
 import styles from './machine-table.module.css';
 
 export interface MachineTableProps {

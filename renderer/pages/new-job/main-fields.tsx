@@ -2,6 +2,7 @@
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Icon } from '../../components/icon.js';
+import { answering, freeGpus } from '../../components/machine-figures.js';
 import { useToast } from '../../components/toasts.js';
 import { joinWords, parseCommandText } from '../../../core/contract/job-text.js';
 import type { MachineView } from '../../../core/contract/machines.js';
@@ -24,8 +25,7 @@ export function MainFields({ form }: MainFieldsProps) {
   const toast = useToast();
   const [unused, setUnused] = useState<readonly string[]>([]);
   const overview = useTopic('overview', {});
-  const machines =
-    overview.kind === 'live' ? overview.value.machines.filter((machine) => machine.state !== 'DEAD') : null;
+  const machines = overview.kind === 'live' ? answering(overview.value.machines) : null;
   const { command } = form.values;
   const read = parseCommandText(command);
   const shellOnly = read.ok ? read.value.shellOnly : [];
@@ -113,7 +113,7 @@ export function MainFields({ form }: MainFieldsProps) {
             machines === null
               ? ' '
               : words.freeGpus(
-                  freeGpus(machines),
+                  sum(machines, (machine) => freeGpus(machine.gpus)),
                   sum(machines, (machine) => machine.gpus.length),
                 )
           }
@@ -148,12 +148,5 @@ export function MainFields({ form }: MainFieldsProps) {
         />
       </div>
     </>
-  );
-}
-
-function freeGpus(machines: readonly MachineView[]): number {
-  return sum(
-    machines,
-    (machine) => machine.gpus.filter((gpu) => gpu.heldBy === null && !gpu.busyByOthers).length,
   );
 }
