@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { resolveHome } from '../home.js';
+import { resolveHome, type Home } from '../home.js';
 import { makeControllerThread } from './controller-thread.js';
-import { connectOrStart } from './host-link.js';
+import { connectOrStart, type HostLink } from './host-link.js';
 
 /** A thread that tells of the first word it hears instead of doing it. */
 const teller = new URL(
@@ -83,6 +83,66 @@ test('and is ended, without a word, where there is a host to attach to', async (
     await thread.worker.terminate();
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+/** A thread that finds the folder owned by another until there is a file `free` beside it. */
+const owned = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { existsSync } from 'node:fs';
+    import { parentPort, workerData } from 'node:worker_threads';
+    parentPort.once('message', () => {
+      const refusal = { code: 'FOLDER_OWNED', message: 'in use by the headless host', fields: [] };
+      parentPort.postMessage(
+        existsSync(workerData.home.root + '/free') ? { kind: 'ready' } : { kind: 'failed', refusal },
+      );
+    });`)}`,
+);
+
+/** What becomes of a start while another host has the folder; `meanwhile` is told of the second try. */
+async function startedBeside(meanwhile: (home: Home) => void, patienceMs?: number): Promise<HostLink> {
+  const home = resolveHome({ flag: mkdtempSync(path.join(os.tmpdir(), 'iris-link-')), env: {} });
+  let threads = 0;
+  const count = () => {
+    if ((threads += 1) === 2) meanwhile(home);
+  };
+  process.on('worker', count);
+  try {
+    return await connectOrStart({
+      home,
+      appVersion: '0',
+      runtime: 'test',
+      workerModule: owned,
+      ...(patienceMs === undefined ? {} : { patienceMs }),
+    });
+  } finally {
+    process.off('worker', count);
+    rmSync(home.root, { recursive: true, force: true });
+  }
+}
+
+test('a host that has the folder and has just closed its socket is waited for until it is gone', async () => {
+  const link = await startedBeside((home) => writeFileSync(path.join(home.root, 'free'), ''));
+  expect(link.kind).toBe('own');
+  // That thread knows no orderly end.
+  void link.shutdown('the test is over');
+});
+
+test('one that has just taken it is attached to once it listens', async () => {
+  const server = net.createServer();
+  try {
+    const link = await startedBeside((home) => {
+      mkdirSync(path.dirname(home.socket), { recursive: true });
+      server.listen(home.socket);
+    });
+    expect(link.kind).toBe('attached');
+    await link.shutdown('the test is over');
+  } finally {
+    server.close();
+  }
+});
+
+test('and one that does neither is told of, with who it is', async () => {
+  await expect(startedBeside(() => undefined, 0)).rejects.toThrow('in use by the headless host');
 });
 
 test('a thread made ahead that failed is told of when it is to be started', async () => {

@@ -34,7 +34,15 @@ export interface LinkOptions {
   readonly workerModule: URL;
   /** A thread made ahead of this call, which takes it: it is started, or ended where there is a host to attach to. */
   readonly thread?: ControllerThread | null;
+  /** How long a host that has the folder and does not answer is waited for. */
+  readonly patienceMs?: number;
 }
+
+/** As `irisctl` has it: from the folder being had to its host's answer, or to its end. */
+const usualPatienceMs = 15_000;
+const shortestWaitMs = 20;
+/** A host that leaves holds the folder for a moment: then it is asked for again. */
+const askAgainAfterMs = 500;
 
 /** What passes between the main thread and the controller's worker. */
 export type WorkerMessage =
@@ -47,23 +55,36 @@ export type WorkerMessage =
   | { readonly kind: 'shutdown'; readonly reason: string }
   | { readonly kind: 'stopped'; readonly reason: string };
 
-/** Takes the folder when it is free, else attaches to its owner. */
+/** Takes the folder when it is free, else attaches to its owner. One that is just starting or leaving is waited for. */
 export async function connectOrStart(options: LinkOptions): Promise<HostLink> {
+  const { socket } = options.home;
+  const until = performance.now() + (options.patienceMs ?? usualPatienceMs);
+  let { thread } = options;
   // Where nothing can listen nothing is waited for: what comes after a wait under the desktop comes only when Electron is nearly ready.
-  if (mayListen(options.home.socket)) {
-    const existing = await attachToHost(options.home.socket).catch(() => null);
+  let existing = mayListen(socket) ? await whoListens(socket) : null;
+  for (;;) {
     if (existing !== null) {
-      void options.thread?.worker.terminate();
+      void thread?.worker.terminate();
       return existing;
     }
+    try {
+      return await startLocalHost({ ...options, thread: thread ?? null });
+    } catch (error) {
+      const isOwned = error instanceof RefusalError && error.refusal.code === 'FOLDER_OWNED';
+      if (!isOwned || performance.now() >= until) throw error;
+    }
+    thread = null;
+    // Somebody has it: it is about to listen, or its socket is closed already and the folder not yet let go.
+    const askAgain = performance.now() + askAgainAfterMs;
+    for (let waitMs = shortestWaitMs; existing === null && performance.now() < askAgain; waitMs *= 1.5) {
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      existing = await whoListens(socket);
+    }
   }
-  try {
-    return await startLocalHost(options);
-  } catch (error) {
-    if (!(error instanceof RefusalError) || error.refusal.code !== 'FOLDER_OWNED') throw error;
-    // Somebody took it between the two steps: it is about to listen, or is just ending.
-    return await attachToHost(options.home.socket);
-  }
+}
+
+function whoListens(socketPath: string): Promise<HostLink | null> {
+  return attachToHost(socketPath).catch(() => null);
 }
 
 function threadFailed(error: Error): Refusal {

@@ -17,12 +17,15 @@ const crashWindowMs = 60_000;
 /** Frames a connection may hold while the controller starts. */
 const mostWaitingFrames = 1000;
 const takeoverPatienceMs = 15_000;
+/** A controller that is alive answers its greeting at once; one that does not is stuck. */
+const usualGreetingMs = 10_000;
 
 export interface ControllerLinkOptions {
   readonly connectOrStart: () => Promise<HostLink>;
   readonly appVersion: string;
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void;
   readonly nowMs: () => number;
+  readonly greetingMs?: number;
 }
 
 export interface ControllerLink {
@@ -75,10 +78,10 @@ export function startControllerLink(options: ControllerLinkOptions): ControllerL
   async function upToDateLink(): Promise<HostLink> {
     const link = await options.connectOrStart();
     if (link.kind === 'own') return link;
-    const status = await helloOf(link);
+    const status = await greeted(link, options.greetingMs ?? usualGreetingMs);
     if (status === null || !isOlderVersion(status.appVersion, options.appVersion)) return link;
     options.log('info', `The controller there is version ${status.appVersion}; taking over from it.`);
-    await askToShutDown(link, `version ${options.appVersion} takes over`);
+    await within(askToShutDown(link, `version ${options.appVersion} takes over`), takeoverPatienceMs);
     await within(link.ended, takeoverPatienceMs);
     await link.shutdown('replaced');
     return options.connectOrStart();
@@ -196,7 +199,19 @@ function refusingClient(reason: Refusal, receive: (frame: LinkFrame) => void): L
   };
 }
 
-/** The status of a host; null when it does not speak our contract. */
+/** The status of a host, null when it does not speak our contract. One that takes connections and says nothing is let go, and refused. */
+async function greeted(link: HostLink, greetingMs: number): Promise<HostStatus | null> {
+  const answer = await within(helloOf(link), greetingMs);
+  if (answer !== undefined) return answer;
+  await link.shutdown('it does not answer');
+  throw new RefusalError(
+    refusal(
+      'UNAVAILABLE',
+      `Another controller has the data folder and does not answer: it took the connection and said nothing for ${greetingMs / 1000} s. End its process, then choose Try again in the menu. Running jobs go on.`,
+    ),
+  );
+}
+
 function helloOf(link: HostLink): Promise<HostStatus | null> {
   return new Promise((resolve) => {
     const client = createContractClient((frame) => channel.send(frame));
@@ -226,15 +241,15 @@ function askToShutDown(link: HostLink, reason: string): Promise<void> {
   });
 }
 
-async function within(promise: Promise<unknown>, ms: number): Promise<void> {
+/** Undefined: not within that time. */
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  await Promise.race([
-    promise,
-    new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
-    }),
-  ]);
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  const answer = await Promise.race([promise, late]);
   clearTimeout(timer);
+  return answer;
 }
 
 function messageOf(error: unknown): string {

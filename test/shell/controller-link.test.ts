@@ -4,6 +4,7 @@ import type { ClientFrame } from '../../core/contract/protocol.js';
 import type { HostLink } from '../../main/controller/host-link.js';
 import type { LinkFrame } from '../../main/server/frame-text.js';
 import { startControllerLink } from '../../main/shell/controller-link.js';
+import { eventually } from '../harness/eventually.js';
 
 /** A host that answers `hello` and `shutdown`, and ends when told. */
 function fakeHost(kind: HostLink['kind'], appVersion = '1.0.0') {
@@ -48,7 +49,7 @@ function fakeHost(kind: HostLink['kind'], appVersion = '1.0.0') {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const hello: ClientFrame = { kind: 'call', id: 1, method: 'hello', params: {} };
 
-function start(hosts: (() => Promise<HostLink>)[]) {
+function start(hosts: (() => Promise<HostLink>)[], greetingMs?: number) {
   let nowMs = 0;
   const log: string[] = [];
   const link = startControllerLink({
@@ -56,6 +57,7 @@ function start(hosts: (() => Promise<HostLink>)[]) {
     appVersion: '1.0.0',
     log: (_level, line) => log.push(line),
     nowMs: () => nowMs,
+    ...(greetingMs === undefined ? {} : { greetingMs }),
   });
   return { link, log, pass: (ms: number) => (nowMs += ms) };
 }
@@ -138,6 +140,18 @@ describe('the way to the controller', () => {
     expect(same.frames.filter((frame) => frame.kind === 'call').map((frame) => frame.method)).toEqual([
       'hello',
     ]);
+  });
+
+  it('lets go of a host that takes the connection and says nothing, and says so', async () => {
+    const stuck = fakeHost('attached');
+    const silent: HostLink = {
+      ...stuck.link,
+      openClient: () => ({ send: () => undefined, close: () => undefined }),
+    };
+    const { link } = start([() => Promise.resolve(silent)], 20);
+    await eventually(() => link.failure()?.code).toBe('UNAVAILABLE');
+    expect(link.failure()?.message).toMatch(/does not answer.*said nothing for 0\.02 s.*Try again/);
+    expect(stuck.wasShutDown()).toBe(true);
   });
 
   it('stops what it started, even when it was still starting', async () => {
