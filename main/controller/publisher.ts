@@ -2,19 +2,11 @@
  * Subscriptions: a snapshot, then deltas with sequence numbers. At most one delta in flight a subscription and ten a second;
  * between them the last value of an entity wins. A client that falls too far behind gets a new snapshot instead.
  */
-import type { TopicDelta, TopicFilter, TopicName, TopicSnapshot } from '../../core/contract/api.js';
+import type { TopicDelta, TopicFilter, TopicName } from '../../core/contract/api.js';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
-import type { ImageNews } from '../../core/contract/machines.js';
-import type { Question } from '../../core/contract/questions.js';
 import { clearPending, keyOf, type Send, type Subscription } from './subscription.js';
-import type {
-  Counts,
-  HostStatus,
-  InboxItem,
-  JobSummary,
-  Overview,
-  TaskView,
-} from '../../core/contract/views.js';
+import { deltaOf, snapshotOf, type TopicSources } from './topic-values.js';
+import type { InboxItem, JobSummary, TaskView } from '../../core/contract/views.js';
 
 /** Ten deltas a second; the overview is costlier to make and slower to change. */
 const minGapMs: Readonly<Record<TopicName, number>> = {
@@ -33,29 +25,11 @@ const minGapMs: Readonly<Record<TopicName, number>> = {
 /** Entities that may wait for one slow subscription before it is given a snapshot instead. */
 const maxPending = 2000;
 
+/** From a reading that failed to the next. */
+const readAgainMs = 1000;
+
 /** The delta of these is the whole again, so both ways make the same value. */
 const sentWhole: ReadonlySet<TopicName> = new Set(['overview', 'budgets', 'queue', 'questions', 'images']);
-
-/** Where snapshots come from; they may be read from the database. */
-export interface TopicSources {
-  counts(): Counts;
-  /** The line of a job in memory; null when it is not there. */
-  summary(jobId: string): JobSummary | null;
-  job(jobId: string): Promise<TopicSnapshot<'job'>>;
-  log(attemptUid: string): Promise<TopicSnapshot<'log'>>;
-  overview(): Promise<Overview>;
-  budgets(): TopicSnapshot<'budgets'>;
-  queue(): TopicSnapshot<'queue'>;
-  unread(): Promise<number>;
-  /** What is asked on the way to this machine, or (empty) to any. */
-  question(address: string): Question | null;
-  images(): ImageNews;
-  /** There may be others, or what is known of them changed. */
-  machinesSeen(): void;
-  status(): HostStatus;
-  /** Called when the first subscription to something begins and the last one ends. */
-  interest(kind: 'overview' | 'log' | 'questions' | 'images', key: string, wanted: boolean): void;
-}
 
 export interface Changes {
   /** Lines of jobs that changed, where they must be made now. */
@@ -99,6 +73,7 @@ export class Publisher {
       awaitingAck: false,
       loading: false,
       stale: true,
+      begun: false,
       dirty: false,
       lastSentMs: Number.NEGATIVE_INFINITY,
       timer: null,
@@ -260,10 +235,11 @@ export class Publisher {
     subscription.stale = false;
     subscription.dirty = false;
     try {
-      const value = await this.snapshot(subscription);
+      const value = await snapshotOf(this.sources, subscription);
       if (subscription.ended) return;
       subscription.lastSentMs = this.monotonicMs();
       subscription.awaitingAck = true;
+      subscription.begun = true;
       if (asDelta) {
         subscription.seq += 1;
         subscription.send({ kind: 'delta', id: subscription.id, seq: subscription.seq, value });
@@ -272,6 +248,13 @@ export class Publisher {
         subscription.send({ kind: 'snapshot', id: subscription.id, value });
       }
     } catch (error) {
+      if (!(error instanceof RefusalError)) this.failed(error);
+      if (subscription.ended) return;
+      // Who was told of it once need not know that its next reading failed, when that may pass.
+      if (subscription.begun && mayPass(error)) {
+        this.later(subscription);
+        return;
+      }
       const reason =
         error instanceof RefusalError
           ? error.refusal
@@ -279,36 +262,10 @@ export class Publisher {
               'INTERNAL',
               `The ${subscription.topic} topic could not be read; the host's log says why.`,
             );
-      if (!(error instanceof RefusalError)) this.failed(error);
       subscription.send({ kind: 'refused', id: subscription.id, refusal: reason });
       this.end(subscription);
     } finally {
       subscription.loading = false;
-    }
-  }
-
-  private async snapshot(subscription: Subscription): Promise<unknown> {
-    switch (subscription.topic) {
-      case 'jobs':
-        return { counts: this.sources.counts() } satisfies TopicSnapshot<'jobs'>;
-      case 'job':
-        return await this.sources.job(subscription.key);
-      case 'log':
-        return await this.sources.log(subscription.key);
-      case 'overview':
-        return await this.sources.overview();
-      case 'budgets':
-        return this.sources.budgets();
-      case 'queue':
-        return this.sources.queue();
-      case 'inbox':
-        return { unread: await this.sources.unread() } satisfies TopicSnapshot<'inbox'>;
-      case 'questions':
-        return { question: this.sources.question(subscription.key) } satisfies TopicSnapshot<'questions'>;
-      case 'images':
-        return this.sources.images();
-      case 'status':
-        return this.sources.status();
     }
   }
 
@@ -317,7 +274,7 @@ export class Publisher {
       void this.sendInbox(subscription);
       return;
     }
-    const value = this.delta(subscription);
+    const value = deltaOf(this.sources, subscription);
     subscription.dirty = false;
     clearPending(subscription);
     if (value === null) return;
@@ -334,10 +291,20 @@ export class Publisher {
       if (!subscription.ended) this.emitDelta(subscription, { items, unread } satisfies TopicDelta<'inbox'>);
     } catch (error) {
       this.failed(error);
-      subscription.stale = true;
+      // What was to be told is known to the list: a snapshot has it looked up there.
+      if (!subscription.ended) this.later(subscription);
     } finally {
       subscription.loading = false;
     }
+  }
+
+  /** The whole of it, after a while. */
+  private later(subscription: Subscription): void {
+    subscription.stale = true;
+    subscription.timer = setTimeout(() => {
+      subscription.timer = null;
+      this.advance(subscription);
+    }, readAgainMs);
   }
 
   private emitDelta(subscription: Subscription, value: unknown): void {
@@ -345,35 +312,6 @@ export class Publisher {
     subscription.awaitingAck = true;
     subscription.lastSentMs = this.monotonicMs();
     subscription.send({ kind: 'delta', id: subscription.id, seq: subscription.seq, value });
-  }
-
-  private delta(subscription: Subscription): unknown {
-    switch (subscription.topic) {
-      case 'jobs':
-        return {
-          rows: [...subscription.rows]
-            .map(([id, row]) => row ?? this.sources.summary(id))
-            .filter((row) => row !== null),
-          removed: [...subscription.removed],
-          counts: this.sources.counts(),
-        } satisfies TopicDelta<'jobs'>;
-      case 'job': {
-        const summary = subscription.summary ?? this.sources.summary(subscription.key);
-        if (summary === null) return null;
-        return { summary, tasks: [...subscription.tasks.values()] } satisfies TopicDelta<'job'>;
-      }
-      case 'log':
-        return subscription.log;
-      case 'status':
-        return this.sources.status();
-      case 'overview':
-      case 'budgets':
-      case 'queue':
-      case 'questions':
-      case 'images':
-      case 'inbox':
-        return null; // made elsewhere: sent whole, or read from the database
-    }
   }
 
   private end(subscription: Subscription): void {
@@ -394,4 +332,9 @@ export class Publisher {
     else this.interests.set(name, after);
     if (before === 0 || after === 0) this.sources.interest(topic, subscription.key, after > 0);
   }
+}
+
+/** What there is not, and what nobody may see, stays so. */
+function mayPass(error: unknown): boolean {
+  return !(error instanceof RefusalError) || !['NOT_FOUND', 'PERMISSION_DENIED'].includes(error.refusal.code);
 }

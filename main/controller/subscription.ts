@@ -18,6 +18,8 @@ export interface Subscription {
   /** A snapshot is being made; deltas wait for it. */
   loading: boolean;
   stale: boolean;
+  /** A snapshot was sent. */
+  begun: boolean;
   dirty: boolean;
   lastSentMs: number;
   timer: NodeJS.Timeout | null;

@@ -93,14 +93,26 @@ export function createShellClient(link: Pick<ControllerLink, 'openClient'>): She
     },
     subscribe(topic, filter, snapshot, delta) {
       let leave: (() => void) | null = null;
+      let again: ReturnType<typeof setTimeout> | undefined;
       const start = (client: ContractClient) => {
-        // A subscription ends with its connection, and the next connection starts it anew.
-        leave = client.subscribe(topic, filter, { snapshot, delta, ended: () => (leave = null) });
+        clearTimeout(again);
+        leave = client.subscribe(topic, filter, {
+          snapshot,
+          delta,
+          ended: () => {
+            leave = null;
+            // With its connection: the next one starts it anew. By itself, as when the database could not be read: after a while.
+            again = setTimeout(() => {
+              if (ready === client && starters.has(start)) start(client);
+            }, longestDelayMs);
+          },
+        });
       };
       starters.add(start);
       if (ready !== null) start(ready);
       return () => {
         starters.delete(start);
+        clearTimeout(again);
         leave?.();
       };
     },

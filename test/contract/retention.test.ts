@@ -8,7 +8,8 @@ import type { BackendListener, DesiredAttempt } from '../../main/backends/backen
 import { Controller } from '../../main/controller/controller.js';
 import { startHousekeeping, type Housekeeping } from '../../main/controller/housekeeping.js';
 import { publishForgotten } from '../../main/controller/publish-changes.js';
-import { Publisher, type TopicSources } from '../../main/controller/publisher.js';
+import { Publisher } from '../../main/controller/publisher.js';
+import type { TopicSources } from '../../main/controller/topic-values.js';
 import { treesWaitedFor } from '../../main/controller/waited-for.js';
 import type { Store } from '../../main/store/types.js';
 import { report, specOf } from '../../core/model/test-world.js';

@@ -5,7 +5,8 @@ import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type { HostFrame } from '../../core/contract/protocol.js';
 import type { Counts, HostStatus, JobSummary } from '../../core/contract/views.js';
 import type { Logger } from '../../main/controller/logger.js';
-import { Publisher, type TopicSources } from '../../main/controller/publisher.js';
+import { Publisher } from '../../main/controller/publisher.js';
+import type { TopicSources } from '../../main/controller/topic-values.js';
 import { openSession, type Handlers } from '../../main/controller/session.js';
 
 const counts: Counts = { running: 1, waiting: 2, failedUnseen: 0, finished: 3 };
