@@ -341,9 +341,9 @@ export class ContainerAttempt {
   }
 
   private async inspect(part: Part): Promise<ContainerView | null> {
-    const { engine, owner } = this.context;
+    const { engine, owner, clockSkewMs } = this.context;
     const name = containerName(this.entry.uid, part);
-    const view = await lookAtContainer(engine, name);
+    const view = await lookAtContainer(engine, name, clockSkewMs());
     if (view === null) return null;
     if (part === 'run' && view.labels[managedLabel] === owner) this.ownId = view.id;
     if (view.labels[managedLabel] === owner) return view;

@@ -26,6 +26,8 @@ export interface ContainerContext {
   readonly dataFolder: string;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
+  /** How far the Engine's clock is ahead. */
+  readonly clockSkewMs: () => number;
   /** Whom commands run as, so that files in mounted folders stay theirs. */
   readonly user: () => ContainerUser | null;
   /** The Engine has an init program, as far as is known. */

@@ -13,6 +13,8 @@ export interface ContainerHubOptions {
   readonly owner: string;
   readonly onFault: (error: unknown) => void;
   readonly nowMs: () => number;
+  /** How far the Engine's clock is ahead; not at all unless told. */
+  readonly clockSkewMs?: (() => number) | undefined;
   /** It is on another machine: silence may be that of the way to it. */
   readonly isFar: boolean;
 }
@@ -118,7 +120,7 @@ export class ContainerHub {
       event: ['die', 'oom', 'kill', 'destroy'],
     });
     // Also those of the time without a connection, as far as the Engine has kept them.
-    this.since ??= Math.floor(this.options.nowMs() / 1000) - 1;
+    this.since ??= Math.floor((this.options.nowMs() + this.skewMs()) / 1000) - 1;
     const query = { filters, since: this.since, abortSignal: abort.signal };
     const stream = await engine.ask((docker) => docker.getEvents(query));
     const over = new Promise<void>((resolve, reject) => {
@@ -162,9 +164,13 @@ export class ContainerHub {
     if (waiter === undefined) return;
     if (event.action === 'oom') waiter.outOfMemory = true;
     else if (event.action === 'kill') {
-      if (event.signal !== null)
-        waiter.signals.push({ signal: event.signal, atMs: event.atMs ?? this.options.nowMs() });
+      const atMs = event.atMs === null ? this.options.nowMs() : event.atMs - this.skewMs();
+      if (event.signal !== null) waiter.signals.push({ signal: event.signal, atMs });
     } else if (this.waiters.has(waiter.id)) this.over(waiter);
+  }
+
+  private skewMs(): number {
+    return this.options.clockSkewMs?.() ?? 0;
   }
 
   private over(waiter: Waiter): void {

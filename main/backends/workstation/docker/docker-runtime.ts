@@ -38,6 +38,8 @@ export interface DockerRuntimeOptions {
   readonly log: LinkLog;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
+  /** How far the Engine's clock is ahead; not at all unless told. */
+  readonly clockSkewMs?: (() => number) | undefined;
   /** Where the Engine is; looked for anew at each try. */
   readonly find: () => FoundEndpoint;
   /** Of another machine, when the Engine is there. */
@@ -79,6 +81,7 @@ export class DockerRuntime {
   constructor(private readonly options: DockerRuntimeOptions) {
     const { log, nowMs, monotonicMs, attemptsFolder, workerId, environment, home } = options;
     const owner = ownerOf(attemptsFolder);
+    const clockSkewMs = options.clockSkewMs ?? (() => 0);
     this.reporter = new Reporter(options);
     this.engine = new Engine({
       find: options.find,
@@ -94,6 +97,7 @@ export class DockerRuntime {
       engine: this.engine,
       owner,
       nowMs,
+      clockSkewMs,
       isFar: options.files !== undefined,
       onFault: (error) =>
         log.warn("The Docker Engine's events are asked for again", { error: messageOf(error) }),
@@ -111,6 +115,7 @@ export class DockerRuntime {
       dataFolder: options.dataFolder,
       nowMs,
       monotonicMs,
+      clockSkewMs,
       user: () => (this.engine.known()?.rootless === true ? null : options.user),
       init: () => this.init,
       withoutInit: () => {

@@ -281,8 +281,12 @@ function together(parts: readonly (string | null)[]): string | null {
   return said.length === 0 ? null : said.join(' ');
 }
 
-/** Null: there is none of that name. */
-export async function lookAtContainer(engine: Engine, name: string): Promise<ContainerView | null> {
+/** Null: there is none of that name. `skewMs`: the Engine's clock is so far ahead; times are told by ours. */
+export async function lookAtContainer(
+  engine: Engine,
+  name: string,
+  skewMs: number,
+): Promise<ContainerView | null> {
   const missing = (error: unknown): null => {
     if (error instanceof EngineRefusal && error.status === 404) return null;
     throw error;
@@ -291,5 +295,6 @@ export async function lookAtContainer(engine: Engine, name: string): Promise<Con
   if (found === null) return null;
   const view = readContainer(found);
   if (view === null) throw new Error(`the Engine's answer about ${name} cannot be read`);
-  return view;
+  const here = (theirs: number | null): number | null => (theirs === null ? null : theirs - skewMs);
+  return { ...view, startedAtMs: here(view.startedAtMs), finishedAtMs: here(view.finishedAtMs) };
 }

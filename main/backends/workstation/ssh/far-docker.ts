@@ -214,6 +214,7 @@ export class FarDocker {
       log,
       nowMs,
       monotonicMs,
+      clockSkewMs: this.options.clockSkewMs,
       files,
       find: () => this.find(),
       user: hello.user,
