@@ -20,9 +20,17 @@ export interface GpuSurroundings {
 export function viewsOf(card: NvidiaCard, around: GpuSurroundings): readonly GpuView[] {
   if (card.slices.length > 0) return card.slices.map((slice) => sliceView(card, slice, around));
   const view = cardView(card, around);
-  if (!card.migEnabled) return [view];
-  const reason = 'MIG is on and it has no slices: make some with nvidia-smi mig -cgi, or turn MIG off.';
-  return [{ ...view, state: 'SICK', stateReason: reason }];
+  const reason = unusable(card);
+  return [reason === null ? view : { ...view, state: 'SICK', stateReason: reason }];
+}
+
+/** Why no program can compute on it as it is set; null: some can. */
+function unusable({ migEnabled, computeMode }: NvidiaCard): string | null {
+  if (migEnabled)
+    return 'MIG is on and it has no slices: make some with nvidia-smi mig -cgi, or turn MIG off.';
+  return computeMode === 'Prohibited'
+    ? 'It is in prohibited mode, in which nothing can compute on it: nvidia-smi -c 0 lets programs use it again.'
+    : null;
 }
 
 function cardView(card: NvidiaCard, around: GpuSurroundings): GpuView {

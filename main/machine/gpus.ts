@@ -275,13 +275,16 @@ class NvidiaReader implements GpuReader {
     if (this.cards.some(({ slices }) => slices.length > 0)) {
       const answer = await this.tool.run(['-L']);
       if (answer.kind === 'text') this.listed = parseCardsList(answer.text);
+      // Under another name a slice that somebody has could be given out once more.
+      else if (answer.kind === 'failed') this.failure = answer.reason;
     }
     const names = this.cards.map(({ uuid }) => uuid).join();
     if (names !== this.topologyOf && this.cards.length > 0) {
       const answer = await this.tool.run(['topo', '-m']);
       const topology = answer.kind === 'text' ? parseTopology(answer.text) : new Map<number, CardTopology>();
       this.topology = topology.size === 0 ? null : topology;
-      this.topologyOf = names;
+      // One that did not answer is asked again.
+      if (answer.kind === 'text') this.topologyOf = names;
     }
     const shared = this.cards.filter((card) => card.sharesHostMemory && card.processes.length === 0);
     if (shared.length === 0) return;

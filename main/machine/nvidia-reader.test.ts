@@ -79,12 +79,6 @@ describe('each capture as jobs are given its cards', () => {
     expect(gpus[0]?.variant).toBe('mig-20gb');
   });
 
-  test('a divided card without slices is given to nobody and says what to do', async () => {
-    open('a100-mig-four-instances.xml');
-    stub.show(capture('a100-mig-four-instances.xml').replace(/<mig_devices>[\s\S]*<\/mig_devices>/, ''));
-    expect(await only()).toMatchObject({ state: 'SICK', stateReason: expect.stringContaining('mig -cgi') });
-  });
-
   test('busy although it does nothing at this moment', async () => {
     open('a10g-compute-process.xml');
     expect(await only()).toMatchObject({
@@ -227,19 +221,6 @@ describe('one card in trouble', () => {
     expect(lost).toBeUndefined();
     stub.put('all', text);
     expect(states(await reader.read(nobody))).toEqual(['BUSY', 'BUSY', 'FREE', 'FREE']);
-  });
-
-  test('of a divided card that is lost each slice is', async () => {
-    open('a100-mig-four-instances.xml');
-    const before = await reader.read(nobody);
-    stub.lose('00000000:01:00.0');
-    const { gpus, lost } = await reader.read(nobody);
-    const uuids = before.gpus.map(({ uuid }) => uuid);
-    expect(gpus.map(({ uuid }) => uuid)).toEqual(uuids);
-    expect(gpus.map(({ state, memoryUsedBytes }) => [state, memoryUsedBytes])).toEqual(
-      uuids.map(() => ['SICK', null]),
-    );
-    expect(lost).toEqual(new Set(uuids));
   });
 
   test('lost before it was ever seen, the others are found by number', async () => {

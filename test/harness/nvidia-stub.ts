@@ -17,7 +17,7 @@ say() { if [ -e "$d/$1" ]; then cat "$d/$1"; else cat "$d/all"; fi; }
 case "$*" in
   *--loop-ms=*) while [ -e "$d/loop" ]; do [ -e "$d/hang" ] && stuck; cat "$d/loop" 2>/dev/null; sleep 0.05; done ;;
   "-q -x -i "*) id=$(echo "$4" | tr : _); while [ -e "$d/hang-$id" ]; do sleep 0.05; done; if [ -e "$d/card-$id" ]; then cat "$d/card-$id"; else say missing; exit 15; fi ;;
-  "-L") [ -e "$d/list" ] && cat "$d/list" ;;
+  "-L") while [ -e "$d/hang-list" ]; do sleep 0.05; done; [ -e "$d/list" ] && cat "$d/list" ;;
   "topo -m") [ -e "$d/topo" ] && cat "$d/topo" ;;
   --query-compute-apps*) [ -e "$d/apps" ] && cat "$d/apps" ;;
   --query-gpu*) [ -e "$d/query" ] && cat "$d/query" ;;
@@ -57,6 +57,12 @@ export class NvidiaStub {
   /** It answers nothing when asked for that card alone. */
   hangCard(id: string): void {
     this.write(`hang-${id.replaceAll(':', '_')}`, '');
+  }
+
+  /** The list is not told. */
+  hangList(on: boolean): void {
+    if (on) this.write('hang-list', '');
+    else rmSync(path.join(this.folder, 'hang-list'), { force: true });
   }
 
   take(answer: Answer): void {

@@ -1,0 +1,80 @@
+/** Cards as somebody has set them: divided, or kept from computing. */
+import { afterEach, expect, test } from 'vitest';
+import type { GpuView } from '../../core/contract/gpus.js';
+import { eventually } from '../../test/harness/eventually.js';
+import { capture, NvidiaStub } from '../../test/harness/nvidia-stub.js';
+import { createGpuReader, type GpuReader, type GpuReaderOptions, type GpuReading } from './gpus.js';
+import { KernelLog } from './kernel-log.js';
+
+const nobody = () => null;
+const first = 'GPU-a0000001-0000-4000-8000-000000000001';
+
+let stub: NvidiaStub;
+let reader: GpuReader;
+
+afterEach(() => {
+  reader.close?.();
+  stub.dispose();
+});
+
+function open(name: string, more: Partial<GpuReaderOptions> = {}): void {
+  stub = new NvidiaStub(name);
+  // No errors of this machine's own cards, if it has any.
+  const kernelLog = new KernelLog('/nowhere');
+  reader = createGpuReader({ nowMs: () => Date.now(), command: stub.command, kernelLog, ...more });
+}
+
+async function only(): Promise<GpuView> {
+  const { gpus } = await reader.read(nobody);
+  const [gpu, ...more] = gpus;
+  if (gpu === undefined || more.length > 0) throw new Error(`${gpus.length} cards`);
+  return gpu;
+}
+
+const states = ({ gpus }: GpuReading) => gpus.map(({ state }) => state);
+
+test('while their names cannot be asked for, slices go by no other', async () => {
+  open('a100-mig-four-instances.xml', { timeoutMs: 300 });
+  const uuids = [3, 4, 5, 6].map((id) => `MIG-b000000${id}-0000-5000-8000-000000000000`);
+  const lines = uuids.map((uuid, at) => `  MIG 1g.20gb     Device  ${at}: (UUID: ${uuid})\n`);
+  stub.put('list', `GPU 0: NVIDIA A100-SXM4-80GB (UUID: ${first})\n${lines.join('')}`);
+  stub.hangList(true);
+  const { gpus, note } = await reader.read(nobody);
+  expect(note).toBe('nvidia-smi did not answer within 0.3 s');
+  expect(gpus.map(({ state }) => state)).toEqual(['SILENT', 'SILENT', 'SILENT', 'SILENT']);
+  stub.hangList(false);
+  await eventually(async () => states(await reader.read(nobody))[0]).toBe('FREE');
+  expect((await reader.read(nobody)).gpus.map(({ uuid }) => uuid)).toEqual(uuids);
+});
+
+test('a card on which nothing may compute is given to nobody and says what to do', async () => {
+  open('a10g-compute-process.xml');
+  const text = capture('a10g-compute-process.xml');
+  expect(text).toContain('<compute_mode>Default<');
+  stub.show(text.replace('<compute_mode>Default<', '<compute_mode>Prohibited<'));
+  expect(await only()).toMatchObject({
+    state: 'SICK',
+    stateReason: expect.stringContaining('nvidia-smi -c 0'),
+  });
+  stub.show(text);
+  expect((await only()).state).toBe('BUSY');
+});
+
+test('a divided card without slices is given to nobody and says what to do', async () => {
+  open('a100-mig-four-instances.xml');
+  stub.show(capture('a100-mig-four-instances.xml').replace(/<mig_devices>[\s\S]*<\/mig_devices>/, ''));
+  expect(await only()).toMatchObject({ state: 'SICK', stateReason: expect.stringContaining('mig -cgi') });
+});
+
+test('of a divided card that is lost each slice is', async () => {
+  open('a100-mig-four-instances.xml');
+  const before = await reader.read(nobody);
+  stub.lose('00000000:01:00.0');
+  const { gpus, lost } = await reader.read(nobody);
+  const uuids = before.gpus.map(({ uuid }) => uuid);
+  expect(gpus.map(({ uuid }) => uuid)).toEqual(uuids);
+  expect(gpus.map(({ state, memoryUsedBytes }) => [state, memoryUsedBytes])).toEqual(
+    uuids.map(() => ['SICK', null]),
+  );
+  expect(lost).toEqual(new Set(uuids));
+});
