@@ -95,6 +95,36 @@ describe('Add a workstation', () => {
     expect(within(dialog).getByRole('button', { name: /^Add/ }).hasAttribute('disabled')).toBe(true);
   });
 
+  it('shows what was found of the address that stands there, in whatever order the answers come', async () => {
+    const host = new FakeHost();
+    const dialog = await open(host);
+    host.hold();
+    check(dialog, 'ws-8');
+    await waitFor(() => expect(host.held).toHaveLength(1));
+    check(dialog, 'ws-9');
+    await waitFor(() => expect(host.held).toHaveLength(2));
+    host.held?.reverse();
+    host.release();
+    const name = await within(dialog).findByRole<HTMLInputElement>('textbox', { name: 'Name' });
+    await waitFor(() => expect(document.activeElement).toBe(name));
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Add ws-9' }));
+    await screen.findByRole('listitem', { name: 'ws-9' });
+    expect(host.callsOf('machine.add')).toMatchObject([{ name: 'ws-9', address: 'ws-9' }]);
+  });
+
+  it('proposes another name for another address, but keeps one that was typed', async () => {
+    const host = new FakeHost();
+    const dialog = await open(host);
+    const name = () => within(dialog).findByRole<HTMLInputElement>('textbox', { name: 'Name' });
+    check(dialog, 'ws-8');
+    expect((await name()).value).toBe('ws-8');
+    check(dialog, 'ws-9');
+    expect((await name()).value).toBe('ws-9');
+    fireEvent.change(await name(), { target: { value: 'big-one' } });
+    check(dialog, 'ws-7');
+    expect((await name()).value).toBe('big-one');
+  });
+
   it('proposes the first part of the host’s name', () => {
     expect(nameFor('ssh://ann@ws-2.lab:2222')).toBe('ws-2');
     expect(nameFor('10.0.0.7')).toBe('10.0.0.7');

@@ -75,6 +75,10 @@ function Wizard({ known, onClose }: Omit<AddMachineProps, 'opened'>) {
   const [look, setLook] = useState<Look>({ kind: 'none' });
   const [compared, setCompared] = useState(false);
   const [name, setName] = useState('');
+  /** A name that was typed stays whatever machine it is for. */
+  const nameTyped = useRef(false);
+  /** Which look is waited for: an answer about an address that stood there before must not pass for this one's. */
+  const wantedLook = useRef(0);
   const [adding, setAdding] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
   const nameField = useRef<HTMLInputElement>(null);
@@ -88,16 +92,19 @@ function Wizard({ known, onClose }: Omit<AddMachineProps, 'opened'>) {
     setRefused(null);
     if (!addressRead.success || look.kind === 'looking') return;
     const wanted = addressRead.data;
+    const mine = ++wantedLook.current;
     setLook({ kind: 'looking', address: wanted });
     setCompared(false);
     host.call('machine.check', { address: wanted, acceptKey }).then(
       ({ checks, usable }) => {
+        if (mine !== wantedLook.current) return;
         setLook({ kind: 'looked', address: wanted, checks, usable, acceptKey });
-        if (usable) setName((before) => (before === '' ? nameFor(wanted) : before));
+        if (usable && !nameTyped.current) setName(nameFor(wanted));
         // What comes next is where the keyboard goes on.
         setTimeout(() => (usable ? nameField.current : acceptBox.current)?.focus());
       },
       (error: unknown) => {
+        if (mine !== wantedLook.current) return;
         setLook({ kind: 'failed', message: asRefusal(error).message });
       },
     );
@@ -106,6 +113,7 @@ function Wizard({ known, onClose }: Omit<AddMachineProps, 'opened'>) {
     if (look.kind !== 'looked' || !nameRead.success || taken || adding) return;
     setAdding(true);
     setRefused(null);
+    const mine = wantedLook.current;
     try {
       const { machine, checks } = await host.call('machine.add', {
         requestId: newRequestId(),
@@ -114,7 +122,7 @@ function Wizard({ known, onClose }: Omit<AddMachineProps, 'opened'>) {
         acceptKey: look.acceptKey,
       });
       if (machine === null) {
-        setLook({ ...look, checks, usable: false });
+        if (mine === wantedLook.current) setLook({ ...look, checks, usable: false });
         return;
       }
       toast({ tone: 'info', text: words.added(machine.id) });
@@ -153,6 +161,7 @@ function Wizard({ known, onClose }: Omit<AddMachineProps, 'opened'>) {
           error={tried && !addressRead.success ? words.wrong(address, expectedOf(addressRead) ?? '') : null}
           onChange={(event) => {
             setAddress(event.currentTarget.value);
+            wantedLook.current += 1;
             setLook({ kind: 'none' });
             setTried(false);
           }}
@@ -226,6 +235,7 @@ function Wizard({ known, onClose }: Omit<AddMachineProps, 'opened'>) {
                   : null
             }
             onChange={(event) => {
+              nameTyped.current = event.currentTarget.value !== '';
               setName(event.currentTarget.value);
             }}
           />
