@@ -356,7 +356,7 @@ export class FakeHost {
       case 'jobs':
         return { counts: this.counts() };
       case 'job':
-        return { summary: this.jobs.get(id), tasks: this.tasksOf(id) };
+        return { summary: this.jobs.get(id), tasks: this.tasksOf(id).slice(0, 500) };
       case 'log':
         return this.logSize(String(filter['attemptUid']));
       case 'overview':

@@ -5,7 +5,7 @@ import { RelativeTime } from '../../components/time.js';
 import { Dash, Size } from '../../components/values.js';
 import type { JobDetail } from '../../../core/contract/api.js';
 import { constraintToText } from '../../../core/contract/constraint-text.js';
-import type { JobSpec } from '../../../core/contract/job-request.js';
+import { jobDefaults, type JobSpec } from '../../../core/contract/job-request.js';
 import { joinWords, toCommandLine } from '../../../core/contract/job-text.js';
 import { requestToYaml, specToRequest } from '../../../core/contract/job-yaml.js';
 import { formatDuration } from '../../../core/formats/durations.js';
@@ -13,6 +13,7 @@ import type { TimeBound } from '../../../core/formats/times.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { bandWords } from '../../strings/budgets.js';
 import { formatCount, formatExactTime } from '../../strings/common.js';
+import { container } from '../../strings/container.js';
 import { job as words } from '../../strings/job.js';
 import { queue } from '../../strings/queue.js';
 import { CopyButton } from './copy-button.js';
@@ -169,10 +170,16 @@ function requestFields(spec: JobSpec): [string, ReactNode][] {
       words.gpu,
       `${spec.gpuCount}${spec.gpuVariant === null ? '' : ` ${spec.gpuVariant}`} ${words.perTask}`,
     ]);
+  if (spec.sharedGpuBytes !== null) fields.push([words.sharedGpu, words.sharedGpuUpTo(spec.sharedGpuBytes)]);
+  if (spec.machine !== null) fields.push([container.machine, spec.machine]);
   fields.push(
     [words.replicas, formatCount(spec.replicas)],
     [words.retries, formatCount(spec.maxRetriesFailure)],
   );
+  if (spec.maxRetriesPreemption !== jobDefaults.maxRetriesPreemption)
+    fields.push([words.retriesLost, formatCount(spec.maxRetriesPreemption)]);
+  if (spec.maxTaskFailures > 0) fields.push([words.taskFailures, formatCount(spec.maxTaskFailures)]);
+  if (spec.priority !== 'INHERIT') fields.push([words.askedBand, bandWords[spec.priority]]);
   if (spec.timeoutMs !== null) fields.push([words.timeLimit, formatDuration(spec.timeoutMs)]);
   if (spec.schedulingTimeoutMs !== null)
     fields.push([words.startBy, formatDuration(spec.schedulingTimeoutMs)]);
@@ -225,6 +232,49 @@ function requestFields(spec: JobSpec): [string, ReactNode][] {
   if (spec.extras.length > 0) fields.push([words.extras, spec.extras.join(', ')]);
   if (spec.ports.length > 0) fields.push([words.ports, spec.ports.join(', ')]);
   if (spec.files.length > 0) fields.push([words.files, spec.files.map((file) => file.path).join(', ')]);
+  fields.push(...containerFields(spec));
+  if (spec.stopSignal !== 'SIGTERM') fields.push([words.stopSignal, spec.stopSignal]);
   fields.push([words.grace, formatDuration(spec.graceMs)]);
+  return fields;
+}
+
+/** What means something with an image only. */
+function containerFields(spec: JobSpec): [string, ReactNode][] {
+  if (spec.image === null) return [];
+  const fields: [string, ReactNode][] = [
+    [
+      container.image,
+      <span key="i" className="iris-mono">
+        {spec.image}
+      </span>,
+    ],
+  ];
+  if (spec.pull !== 'MISSING') fields.push([container.pull, container.pulls[spec.pull]]);
+  if (spec.containerProfile !== 'DEFAULT')
+    fields.push([container.profile, container.profiles[spec.containerProfile]]);
+  if (spec.mounts.length > 0) {
+    fields.push([
+      words.mounts,
+      <ul key="o" className={`${styles['list'] ?? ''} iris-mono`}>
+        {spec.mounts.map(({ source, target, readOnly }) => (
+          <li key={target}>
+            {source} → {target}
+            {readOnly ? ` (${container.readOnly.toLowerCase()})` : ''}
+          </li>
+        ))}
+      </ul>,
+    ]);
+  }
+  spec.setup.forEach((script, index) => {
+    fields.push([
+      container.script(index + 1),
+      <code key="s" className={`${styles['code'] ?? ''} iris-mono`}>
+        {script}
+      </code>,
+    ]);
+  });
+  if (spec.shmBytes !== null) fields.push([container.shm, <Size key="h" bytes={spec.shmBytes} />]);
+  if (spec.pidsLimit !== null) fields.push([container.pids, formatCount(spec.pidsLimit)]);
+  if (spec.tty) fields.push([words.terminal, words.terminalYes]);
   return fields;
 }

@@ -47,7 +47,8 @@ export function JobHeader({ summary, detail, actions }: JobHeaderProps) {
     useSyncExternalStore(pending.stopping.subscribe, () => pending.stopping.has(summary.id)) &&
     canStop(summary);
   const copyCommand = () => {
-    copy(toCommandLine(specToRequest(detail.spec)).text, words.command);
+    const { text, leftOut } = toCommandLine(specToRequest(detail.spec));
+    copy(text, words.command, leftOut.length === 0 ? '' : words.leftOut(leftOut.join(', ')));
   };
   return (
     <header className={styles['header']}>

@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
-import { fireEvent, screen } from '@testing-library/react';
-import { describe, expect, it } from 'vitest';
+import { fireEvent, screen, waitFor } from '@testing-library/react';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { refusal } from '../../../core/contract/errors.js';
+import { parseJobRequest } from '../../../core/contract/job-request.js';
 import { currentRoute, jobRoute, navigate, useRoute } from '../../app/router.js';
 import { findViolations } from '../../../test/harness/axe.js';
 import { fakeAttemptUid, fakeCauses, fakeSummary } from '../../../test/harness/fake-data.js';
@@ -88,6 +89,88 @@ describe('Job page', () => {
       screen.getByText(/^irisctl job run --job-name sweep --cpu 4 --memory 8GiB --replicas 3/),
     ).toBeTruthy();
     expect(await findViolations(view.container)).toEqual([]);
+  });
+
+  it('shows of a container what was asked for, and says what a command line cannot carry', async () => {
+    const host = failedHost();
+    const spec = parseJobRequest({
+      command: ['python', 'train.py'],
+      workingDirectory: '/w',
+      machine: 'ws-1',
+      gpu: 1,
+      shareGpu: true,
+      gpuMemory: '8GiB',
+      priority: 'batch',
+      maxTaskFailures: 2,
+      maxRetriesPreemption: 5,
+      stopSignal: 'SIGUSR1',
+      image: 'pytorch:2.9',
+      pull: 'ALWAYS',
+      containerProfile: 'RESTRICTED',
+      mounts: [{ source: '/data/sets', target: '/data', readOnly: true }],
+      setup: ['pip install x'],
+      shm: '8GiB',
+      pidsLimit: 512,
+      tty: true,
+    });
+    if (!spec.ok) throw new Error(spec.refusal.message);
+    host.specs.set('/anna/sweep', spec.value);
+    const copied: string[] = [];
+    Object.defineProperty(navigator, 'clipboard', {
+      configurable: true,
+      value: { writeText: (text: string) => Promise.resolve(void copied.push(text)) },
+    });
+    onTestFinished(() => {
+      Reflect.deleteProperty(navigator, 'clipboard');
+    });
+    const { view } = show(host, '/anna/sweep', 'details');
+    await screen.findByText('As YAML');
+    const fields = new Map(
+      [...view.container.querySelectorAll('dl > div')].map((row) => [
+        row.querySelector('dt')?.textContent,
+        row.querySelector('dd')?.textContent,
+      ]),
+    );
+    expect(Object.fromEntries(fields)).toMatchObject({
+      Machine: 'ws-1',
+      'Shares its GPUs': 'uses up to 8 GiB of each',
+      'Asked for band': 'Batch',
+      'Tasks that may fail': '2',
+      'Starts again when preempted or lost': '5',
+      'Stop signal': 'SIGUSR1',
+      Image: 'pytorch:2.9',
+      'Pull the image': 'Each time',
+      'What the container may do': 'Less: no capabilities at all',
+      'Mounted folders': '/data/sets → /data (read only)',
+      'Setup script 1': 'pip install x',
+      'Shared memory': '8 GiB',
+      'Processes at most': '512',
+      Terminal: 'Yes: its two outputs are one.',
+    });
+    fireEvent.click(screen.getByRole('button', { name: 'More actions' }));
+    fireEvent.click(await screen.findByRole('menuitem', { name: 'Copy as command' }));
+    await screen.findByText('Command copied. A command line cannot carry stopSignal; the YAML does.');
+    expect(copied[0]).toContain('--task-image pytorch:2.9');
+  });
+
+  it('has all tasks of a job, also beyond those that come with it', async () => {
+    const host = new FakeHost({
+      jobs: [
+        fakeSummary({
+          id: '/anna/wide',
+          state: 'RUNNING',
+          numTasks: 1203,
+          taskCounts: { RUNNING: 1203 },
+        }),
+      ],
+    });
+    show(host, '/anna/wide', 'tasks');
+    const table = await screen.findByRole('table', { name: 'Tasks' });
+    await waitFor(() => {
+      expect(table.getAttribute('aria-rowcount')).toBe('1204');
+    });
+    expect(screen.queryByText(/^The first /)).toBe(null);
+    expect(host.callsOf('task.list').map(({ offset }) => offset)).toEqual([500, 1000]);
   });
 
   it('says why a job waits, and follows it live', async () => {

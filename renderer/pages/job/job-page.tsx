@@ -22,6 +22,7 @@ import styles from './job-page.module.css';
 import { jobPlaceText, parseJobPlace, type JobPlace, type JobTab } from './job-tab.js';
 import { LogTab } from './log-tab.js';
 import { TasksTable } from './tasks-table.js';
+import { useAllTasks } from './use-all-tasks.js';
 import { WaitingCallout } from './waiting-callout.js';
 
 /** What draws is read only by who looks at graphs. */
@@ -100,7 +101,8 @@ interface LoadedJobProps {
 }
 
 function LoadedJob({ detail, live, tab }: LoadedJobProps) {
-  const { summary, tasks } = live;
+  const { summary } = live;
+  const tasks = useAllTasks(summary.id, live.tasks, summary.numTasks);
   const actions = useJobActions();
   const ran = tasks.some((task) => task.attempts.length > 0);
   const asked = parseJobPlace(tab);

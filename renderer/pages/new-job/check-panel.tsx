@@ -6,6 +6,7 @@ import type { JobRequest } from '../../../core/contract/job-request.js';
 import { toCommandLine } from '../../../core/contract/job-text.js';
 import { localTimes } from '../../strings/common.js';
 import { explainedText } from '../../strings/explanation.js';
+import { job } from '../../strings/job.js';
 import { newJob as words } from '../../strings/new-job.js';
 import { CopyButton } from '../job/copy-button.js';
 import styles from './new-job.module.css';
@@ -45,7 +46,8 @@ const looks: Readonly<
 };
 
 export function CheckPanel({ check, request, wrong, blank }: CheckPanelProps) {
-  const line = request === null || wrong.length > 0 ? '' : toCommandLine(request).text;
+  const { text: line, leftOut } =
+    request === null || wrong.length > 0 ? { text: '', leftOut: [] } : toCommandLine(request);
   return (
     <aside className={styles['panel']} aria-label={words.panel}>
       <div className={styles['verdict']} role="status">
@@ -60,6 +62,7 @@ export function CheckPanel({ check, request, wrong, blank }: CheckPanelProps) {
           <pre className={`${styles['line'] ?? ''} iris-mono`} tabIndex={0}>
             {line}
           </pre>
+          {leftOut.length === 0 ? null : <p className="iris-muted">{job.leftOut(leftOut.join(', '))}</p>}
         </div>
       )}
     </aside>
