@@ -68,7 +68,8 @@ export function createDesktop(bridge: DesktopBridge, options: DesktopOptions = {
     },
   });
 
-  let connectedBefore = false;
+  /** Changes may have been missed, or calls have failed for want of a connection. */
+  let mayLack = false;
   const stops = [
     host.subscribe(
       'jobs',
@@ -77,11 +78,11 @@ export function createDesktop(bridge: DesktopBridge, options: DesktopOptions = {
         snapshot(value) {
           counts.set(value.counts);
           // A snapshot after the first means that changes were missed: what was fetched is old.
-          if (connectedBefore) {
+          if (mayLack) {
             void queries.invalidateQueries();
             jobs.missed();
           }
-          connectedBefore = true;
+          mayLack = true;
         },
         delta(value) {
           counts.set(value.counts);
@@ -93,6 +94,7 @@ export function createDesktop(bridge: DesktopBridge, options: DesktopOptions = {
     host.connection.subscribe(() => {
       const connection = host.connection.get();
       if (connection.kind === 'connected') status.set(connection.status);
+      if (connection.kind === 'lost') mayLack = true;
     }),
     bridge.onCommand((command) => {
       if (command.kind === 'settings-changed') settings.set(command.settings);

@@ -142,6 +142,31 @@ describe('New job', () => {
     await screen.findByText('Can never run');
   });
 
+  it('asks again when the controller is back, and when the form is looked at again', async () => {
+    const { host } = show();
+    host.refuseNext('job.check', refusal('STORAGE_FAILED', 'The database could not be read.'));
+    type('Command', 'true');
+    type('Working folder', '/w');
+    await screen.findByText('The database could not be read.');
+    host.disconnect();
+    await screen.findByText('Starts now on ws-1.');
+    const before = host.callsOf('job.check').length;
+    document.dispatchEvent(new Event('visibilitychange'));
+    await waitFor(() => {
+      expect(host.callsOf('job.check').length).toBe(before + 1);
+    });
+  });
+
+  it('says of the command line what it cannot carry', async () => {
+    show();
+    type('Command', 'true');
+    fireEvent.click(screen.getByRole('radio', { name: 'YAML' }));
+    fireEvent.change(screen.getByLabelText('The job as YAML'), {
+      target: { value: 'command: ["true"]\nworkingDirectory: /w\nstopSignal: SIGUSR1\n' },
+    });
+    await screen.findByText('A command line cannot carry stopSignal; the YAML does.');
+  });
+
   it('offers the shell for what only a shell would act on', () => {
     show();
     type('Command', 'cat *.txt | wc -l');
