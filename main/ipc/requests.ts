@@ -16,7 +16,8 @@ const path = z
 export const requestSchemas = {
   [channels.pickFolder]: z.tuple([path.nullable()]),
   [channels.saveText]: z.tuple([
-    z.string().min(1).max(255),
+    // A job's name may have 255 characters, and something is put behind it.
+    z.string().min(1).max(1024),
     z.string().regex(/^[0-9a-f]{16}$/),
     z.enum(logStreamChoices),
   ]),

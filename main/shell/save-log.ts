@@ -7,13 +7,24 @@ import type { ShellClient } from './shell-client.js';
 /** Its text is made in the main thread: small objects for the engine, gone soon. */
 const pieceBytes = 96 * 1024;
 
-/** A name without folders and characters that some file system refuses. */
+/** File systems take 255 bytes; while it is written the name has something more at its end. */
+const mostNameBytes = 240;
+
+/** A name without folders and characters that some file system refuses, and no longer than they take. */
 export function safeFileName(suggested: string): string {
   const name = basename(suggested.replace(/\\/g, '/'))
     .replace(/[\p{Cc}<>:"|?*]/gu, '-')
     .replace(/^\.+/, '')
     .trim();
-  return name === '' ? 'log.txt' : name;
+  return name === '' ? 'log.txt' : shortened(name);
+}
+
+/** Cut before its ending, between characters. */
+function shortened(name: string): string {
+  const ending = /\.[A-Za-z0-9]{1,8}$/.exec(name)?.[0] ?? '';
+  const points = Array.from(name.slice(0, name.length - ending.length));
+  while (Buffer.byteLength(points.join('') + ending) > mostNameBytes) points.pop();
+  return points.join('') + ending;
 }
 
 /** Ends at the size the log had at the first answer, so that a log that keeps growing can be saved too. */
