@@ -6,7 +6,7 @@ import type { LogPlace, LogSource, StreamChoice } from '../../renderer/component
 const encoder = new TextEncoder();
 
 /** A log of one stream that grows by hand. Counts what was asked for. */
-export function makeLog() {
+function makeLog() {
   let bytes = new Uint8Array(0);
   let done = false;
   let failure: RefusalError | null = null;

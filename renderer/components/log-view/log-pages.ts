@@ -28,7 +28,7 @@ export function placeBefore(place: LogPlace, bytes: number): LogPlace {
   };
 }
 
-export interface Portion {
+interface Portion {
   readonly from: LogPlace;
   readonly chunks: readonly LogChunk[];
 }

@@ -133,6 +133,19 @@ describe('job list', () => {
     close();
   });
 
+  it('shows a new job whose time is before that of the others, as the clock was set back', async () => {
+    const ahead = Date.now() + 3_600_000;
+    const rows = roots(3).map((row, index) => ({ ...row, submittedAtMs: ahead - index }));
+    const { fake, list, hasTimer, runTimer, close } = setUp(rows);
+    await eventually(() => list.structure.get().total).toBe(3);
+    fake.put(fakeSummary({ id: '/anna/new', submittedAtMs: Date.now() }));
+    fake.publish();
+    await eventually(hasTimer).toBe(true);
+    runTimer();
+    await eventually(() => list.structure.get().total).toBe(4);
+    close();
+  });
+
   it('never has a job twice when rows move between pages', async () => {
     const { list, fake, runTimer, close } = setUp(roots(450));
     await total(list).toBe(450);

@@ -277,6 +277,8 @@ export function createJobList(options: JobListOptions): JobList {
     const wanted = query;
     if (wanted === null) return;
     let moved = batch.removed.some((id) => indexOf.has(id));
+    // Then what is new has an earlier time than what was there.
+    const clockWentBack = newestMs > Date.now();
     for (const { before, after } of batch.changed) {
       if (!moved && movesRow(wanted, before, after)) moved = true;
     }
@@ -287,7 +289,7 @@ export function createJobList(options: JobListOptions): JobList {
       }
       if (moved || (wanted.filter.rootsOnly !== false && row.parentId !== null)) continue;
       // A row of a page not loaded can only matter when it is new, or when a change of state can bring it here.
-      const isNew = row.submittedAtMs > newestMs;
+      const isNew = row.submittedAtMs >= newestMs || clockWentBack;
       const bystate = wanted.filter.states !== undefined || !['name', 'submitted'].includes(wanted.sort.key);
       if (isNew || bystate) moved = true;
     }
