@@ -54,6 +54,20 @@ describe('where the Engine is', () => {
     expect(find({})).toMatchObject({ ok: true, endpoint: { path: '/lab.sock' } });
   });
 
+  it('is not looked for where an empty variable would say', () => {
+    const hash = createHash('sha256').update('lab').digest('hex');
+    put('.docker/config.json', { currentContext: 'lab' });
+    put(`.docker/contexts/meta/${hash}/meta.json`, { Endpoints: { docker: { Host: 'unix:///lab.sock' } } });
+    const lab = { ok: true, endpoint: { path: '/lab.sock' } };
+    expect(find({ DOCKER_CONTEXT: '', DOCKER_CONFIG: '', DOCKER_HOST: '' })).toMatchObject(lab);
+    const tcp = { DOCKER_HOST: 'tcp://box', DOCKER_CERT_PATH: '', DOCKER_TLS_VERIFY: '' };
+    expect(find(tcp)).toMatchObject({ ok: true, endpoint: { port: 2375, tls: null } });
+    const bare = find({ DOCKER_CONTEXT: 'default', XDG_RUNTIME_DIR: '' });
+    expect(bare.ok ? '/run/user/4000000/docker.sock' : bare.message).toContain(
+      '/run/user/4000000/docker.sock',
+    );
+  });
+
   // A machine may have the usual socket too, which is then the first.
   it.skipIf(existsSync('/var/run/docker.sock'))('is the rootless socket when there is one', () => {
     const file = put('run/docker.sock', '');
@@ -92,6 +106,23 @@ describe('logins', () => {
     });
     expect(await loginFor('other.example/a', {}, home)).toBeUndefined();
     expect(await loginFor('busybox', {}, home)).toBeUndefined();
+  });
+
+  it.each([
+    { credsStore: '' },
+    { credsStore: null, credHelpers: null },
+    { credsStore: 'nosuch', credHelpers: { 'r.example': '' } },
+  ])('are read from the file itself where it names no helper: %j', async (more) => {
+    put('.docker/config.json', { auths: { 'r.example': auth('ann:secret') }, ...more });
+    const login = { username: 'ann', password: 'secret', serveraddress: 'r.example' };
+    expect(await loginFor('r.example/a', { DOCKER_CONFIG: '' }, home)).toEqual(login);
+  });
+
+  it('are none where other programs write none', async () => {
+    put('.docker/config.json', { auths: null, credsStore: '' });
+    expect(await loginFor('r.example/a', {}, home)).toBeUndefined();
+    put('.docker/config.json', { auths: { 'r.example': { auth: null, identitytoken: '' } } });
+    expect(await loginFor('r.example/a', {}, home)).toBeUndefined();
   });
 
   it('come from a credential helper, which may have none', async () => {

@@ -38,16 +38,16 @@ const defaultSocket = '/var/run/docker.sock';
 const rootPodman = '/run/podman/podman.sock';
 
 export function findEndpoint({ environment, home, uid }: EndpointSources): FoundEndpoint {
-  const configFolder = environment['DOCKER_CONFIG'] ?? path.join(home, '.docker');
-  const asked = environment['DOCKER_HOST'];
-  if (asked !== undefined && asked !== '') {
-    const verify = (environment['DOCKER_TLS_VERIFY'] ?? '') !== '';
-    const certificates = environment['DOCKER_CERT_PATH'] ?? (verify ? configFolder : null);
+  const configFolder = configFolderOf(environment, home);
+  const asked = setting(environment, 'DOCKER_HOST');
+  if (asked !== undefined) {
+    const verify = setting(environment, 'DOCKER_TLS_VERIFY') !== undefined;
+    const certificates = setting(environment, 'DOCKER_CERT_PATH') ?? (verify ? configFolder : null);
     return readHost(asked, certificates, 'DOCKER_HOST');
   }
-  const context = environment['DOCKER_CONTEXT'] ?? currentContext(configFolder);
+  const context = setting(environment, 'DOCKER_CONTEXT') ?? currentContext(configFolder);
   if (context !== null && context !== '' && context !== 'default') return readContext(configFolder, context);
-  const runtimeFolder = environment['XDG_RUNTIME_DIR'] ?? `/run/user/${uid}`;
+  const runtimeFolder = setting(environment, 'XDG_RUNTIME_DIR') ?? `/run/user/${uid}`;
   const rootless = path.join(runtimeFolder, 'docker.sock');
   const places = [
     [defaultSocket, 'looked for there'],
@@ -71,6 +71,17 @@ export function findEndpoint({ environment, home, uid }: EndpointSources): Found
     absent: true,
     message: `No Docker Engine was found: neither ${defaultSocket} nor ${rootless} is there. Install Docker, or set DOCKER_HOST to where it is.`,
   };
+}
+
+/** An empty one is none, as for Docker's own command. */
+function setting(environment: EndpointSources['environment'], name: string): string | undefined {
+  const value = environment[name];
+  return value === '' ? undefined : value;
+}
+
+/** Where Docker's own command keeps what the user set. */
+export function configFolderOf(environment: EndpointSources['environment'], home: string): string {
+  return setting(environment, 'DOCKER_CONFIG') ?? path.join(home, '.docker');
 }
 
 /** A user's own Engine counts before the machine's that is not for that user. */

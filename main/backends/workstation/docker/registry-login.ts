@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type Docker from 'dockerode';
 import { z } from 'zod';
+import { configFolderOf } from './endpoint.js';
 
+const word = z.string().nullish();
 const configSchema = z.looseObject({
-  auths: z
-    .record(z.string(), z.looseObject({ auth: z.string().optional(), identitytoken: z.string().optional() }))
-    .optional(),
-  credsStore: z.string().optional(),
-  credHelpers: z.record(z.string(), z.string()).optional(),
+  auths: z.record(z.string(), z.looseObject({ auth: word, identitytoken: word })).nullish(),
+  credsStore: word,
+  credHelpers: z.record(z.string(), z.string()).nullish(),
 });
 
 const answerSchema = z.looseObject({ Username: z.string(), Secret: z.string() });
@@ -31,7 +31,7 @@ export async function loginFor(
   environment: Readonly<Record<string, string | undefined>>,
   home: string,
 ): Promise<Docker.AuthConfig | undefined> {
-  const file = path.join(environment['DOCKER_CONFIG'] ?? path.join(home, '.docker'), 'config.json');
+  const file = path.join(configFolderOf(environment, home), 'config.json');
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -41,21 +41,22 @@ export async function loginFor(
   const parsed = configSchema.safeParse(readJson(text));
   // Not with what stands in it: the file holds secrets.
   if (!parsed.success) throw new Error(`The Docker configuration ${file} cannot be read`);
-  const { auths = {}, credsStore, credHelpers = {} } = parsed.data;
+  const { auths, credsStore, credHelpers } = parsed.data;
   const registry = registryOf(image);
-  const helper = credHelpers[registry] ?? credsStore;
-  if (helper !== undefined) {
+  // An empty name is Docker's own way to say that the file itself keeps it.
+  const helper = credHelpers?.[registry] ?? credsStore ?? '';
+  if (helper !== '') {
     const found = await askHelper(helper, registry, environment);
     if (found !== null) return found;
   }
-  const key = Object.keys(auths).find((name) => name === registry || hostOf(name) === hostOf(registry));
-  const auth = key === undefined ? undefined : auths[key];
+  const entries = Object.entries(auths ?? {});
+  const [, auth] = entries.find(([name]) => name === registry || hostOf(name) === hostOf(registry)) ?? [];
   if (auth === undefined) return undefined;
   const [username = '', ...password] = Buffer.from(auth.auth ?? '', 'base64')
     .toString('utf8')
     .split(':');
-  if (auth.identitytoken !== undefined && auth.identitytoken !== '')
-    return tokenLogin(auth.identitytoken, registry);
+  const token = auth.identitytoken ?? '';
+  if (token !== '') return tokenLogin(token, registry);
   return username === ''
     ? undefined
     : { username, password: password.join(':').replace(/\0+$/, ''), serveraddress: registry };
