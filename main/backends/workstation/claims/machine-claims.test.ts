@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -66,6 +66,18 @@ test('one that gets only some of its cards gives them back', () => {
     'GPU-2 is claimed',
   );
   expect(ann.take(launchOf({ command: ['true'] }, { devices: ['GPU-1'] }))).toBeNull();
+});
+
+test('one that fails half-way through its files keeps no card from the next', () => {
+  const ann = controller('ann');
+  const launch = onCard();
+  // Nothing can be put in its place, as nothing can on a full disk.
+  mkdirSync(path.join(folder, `attempt-${launch.uid}`, 'in the way'), { recursive: true });
+  expect(ann.take(launch)).toBeNull();
+  expect(warnings).toHaveLength(1);
+  expect(controller('ben').take(onCard())).toContain(launch.uid);
+  ann.release(launch.uid);
+  expect(ann.take(onCard())).toBeNull();
 });
 
 test('a process it runs under is named in all its files', () => {

@@ -64,9 +64,10 @@ export class MachineClaims {
       this.folder.putAttempt(claim);
       return null;
     }, 'could not be written to');
-    if (holder === null) this.own.set(launch.uid, claim);
-    // A folder that cannot be written to keeps nobody from working.
-    return holder ?? null;
+    if (typeof holder === 'string') return holder;
+    // A folder that cannot be written to keeps nobody from working; what got there before it failed goes at the attempt's end.
+    this.own.set(launch.uid, claim);
+    return null;
   }
 
   /** It runs under that process, whatever becomes of this one. */
