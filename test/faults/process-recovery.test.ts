@@ -1,5 +1,5 @@
 /** The parts around a command die, and time plays tricks: attempts go on, end once, and nothing is believed that is not proved. */
-import { readFileSync, writeFileSync, mkdirSync } from 'node:fs';
+import { readFileSync, writeFileSync, mkdirSync, renameSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -104,6 +104,53 @@ describe('the supervisor is killed', () => {
       cause: { code: 'SUPERVISOR_LOST' },
     });
     expect(livingOf(backends.folder)).toEqual([]);
+  });
+});
+
+describe("what stands in an attempt's folder cannot be read for a while", () => {
+  /** As on a disk that fails for a moment; gives it back. */
+  function unreadable(uid: string): () => void {
+    const claim = path.join(backends.folder, uid, 'claim');
+    renameSync(claim, `${claim}.kept`);
+    mkdirSync(claim);
+    return () => {
+      rmdirSync(claim);
+      renameSync(`${claim}.kept`, claim);
+    };
+  }
+  const looked = () => backends.warnings.filter((text) => text.includes('could not be looked at')).length;
+  const gated = () => {
+    const gate = path.join(backends.folder, 'gate');
+    const script = `until test -e ${gate}; do sleep 0.05; done; exit 6`;
+    return { launch: launchOf({ command: ['sh', '-c', script] }), open: () => writeFileSync(gate, '') };
+  };
+
+  test('while it was started by another host: it is looked at again, and its end is told', async () => {
+    const { launch, open } = gated();
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING');
+    await probe.backend.close();
+    const next = await backends.open();
+    next.want({ kind: 'keep', uid: launch.uid, launch });
+    await next.state(launch.uid, 'RUNNING');
+    const giveBack = unreadable(launch.uid);
+    await eventually(() => looked() > 0, 'it is looked at');
+    giveBack();
+    open();
+    expect(await next.over(launch.uid)).toMatchObject({ state: 'FAILED', exitCode: 6 });
+  });
+
+  test('while the launcher dies: it is looked at again, and its end is told', async () => {
+    const { launch, open } = gated();
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING');
+    const giveBack = unreadable(launch.uid);
+    const [launcher] = ownLaunchers();
+    process.kill(launcher ?? 0, 'SIGKILL');
+    await eventually(() => looked() > 0, 'it is looked at');
+    giveBack();
+    open();
+    expect(await probe.over(launch.uid)).toMatchObject({ state: 'FAILED', exitCode: 6 });
   });
 });
 

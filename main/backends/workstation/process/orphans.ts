@@ -36,6 +36,9 @@ export function createOrphans(reaper: number | null, monotonicMs: () => number):
   } catch {
     return null;
   }
+  const bornAtTicks = readProcess(reaper)?.startTicks ?? null;
+  /** It has ended, as a login's own does at the logout: nobody knows who gets our orphans now. */
+  let isGone = false;
   let known = new Map<number, Known>();
   let readAtMs = Number.NEGATIVE_INFINITY;
 
@@ -52,7 +55,9 @@ export function createOrphans(reaper: number | null, monotonicMs: () => number):
       const trusted = now - readAtMs < trustMs;
       readAtMs = now;
       const next = new Map<number, Known>();
-      for (const word of readAll(file).split(' ')) {
+      const children = readAll(file);
+      isGone ||= children === '' && readProcess(reaper)?.startTicks !== bornAtTicks;
+      for (const word of children.split(' ')) {
         if (word === '') continue;
         const pid = Number(word);
         const before = known.get(pid);
@@ -63,6 +68,7 @@ export function createOrphans(reaper: number | null, monotonicMs: () => number):
       known = next;
     },
     has: (uid, supervisorPid) => {
+      if (isGone) return true;
       for (const entry of known.values()) {
         if (entry.uid === uid || entry.sessionId === supervisorPid) return true;
       }

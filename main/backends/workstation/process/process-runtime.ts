@@ -129,9 +129,7 @@ export class ProcessRuntime {
       else if (item.kind === 'stop') this.stop(entry, item);
     }
     if (starts.length > 0) this.link.start(starts);
-    for (const entry of this.entries.values()) {
-      if (!wanted.has(entry.uid)) this.unwanted(entry);
-    }
+    for (const entry of this.entries.values()) if (!wanted.has(entry.uid)) this.unwanted(entry);
     if (this.firstReconcile) {
       this.firstReconcile = false;
       void this.stopStrays(wanted);
@@ -233,23 +231,15 @@ export class ProcessRuntime {
 
   /** Looks into the folder and goes on from what it proves. What nobody has started is fenced off and reported missing. */
   private adopt(entry: AttemptEntry, looksLeft = unfilledLooks): void {
-    let found: Found;
-    try {
-      found = lookAt(entry.folder, this.options.processes);
-      if (found.kind === 'absent') {
-        found = fence(entry.folder) ? { kind: 'fenced' } : lookAt(entry.folder, this.options.processes);
-      }
-    } catch (error) {
-      this.options.log.error('An attempt could not be looked at and is tried again', {
-        uid: entry.uid,
-        error: messageOf(error),
-      });
+    let found = this.tryLook(entry);
+    if (found?.kind === 'absent') found = this.fenceOff(entry) ? { kind: 'fenced' } : this.tryLook(entry);
+    // Absent still where it can be neither read nor written.
+    if (found === null || found.kind === 'absent') {
       this.adoptLater(entry, 1000, looksLeft);
       return;
     }
     entry.groups = readGroupsFile(entry.folder);
     switch (found.kind) {
-      case 'absent':
       case 'fenced':
         endUnclaimed(entry, this.ending, this.reporter, this.options);
         return;
@@ -297,8 +287,19 @@ export class ProcessRuntime {
   private adoptedChanged(uid: string): void {
     const entry = this.entries.get(uid);
     if (this.closed || entry === undefined || !entry.adopted || entry.supervisorGone) return;
-    const found = lookAt(entry.folder, this.options.processes);
-    if (found.kind === 'ended' || found.kind === 'lost') this.endedByFolder(entry, found);
+    const found = this.tryLook(entry);
+    if (found?.kind === 'ended' || found?.kind === 'lost') this.endedByFolder(entry, found);
+  }
+
+  /** Null: it cannot be looked at now, and is again by whoever asked. */
+  private tryLook({ uid, folder }: AttemptEntry): Found | null {
+    try {
+      return lookAt(folder, this.options.processes);
+    } catch (error) {
+      const message = 'An attempt could not be looked at and is tried again';
+      this.options.log.error(message, { uid, error: messageOf(error) });
+      return null;
+    }
   }
 
   private endedByFolder(entry: AttemptEntry, found: Extract<Found, { kind: 'ended' | 'lost' }>): void {
@@ -314,8 +315,8 @@ export class ProcessRuntime {
     for (const entry of this.entries.values()) {
       if (entry.adopted || entry.supervisorGone || entry.phase === 'starting' || entry.phase === 'ended')
         continue;
-      const found = lookAt(entry.folder, this.options.processes);
-      if (found.kind === 'absent' && entry.launch !== null && entry.ending === null) {
+      const found = this.tryLook(entry);
+      if (found?.kind === 'absent' && entry.launch !== null && entry.ending === null) {
         // Its supervisor was on its way; whichever claims first runs it.
         entry.phase = 'starting';
         this.link.start([this.startItem(entry, entry.launch)]);
@@ -350,10 +351,8 @@ export class ProcessRuntime {
     try {
       return fence(entry.folder);
     } catch (error) {
-      this.options.log.warn('An attempt could not be fenced off; it is stopped when it starts', {
-        uid: entry.uid,
-        error: messageOf(error),
-      });
+      const detail = { uid: entry.uid, error: messageOf(error) };
+      this.options.log.warn('An attempt could not be fenced off', detail);
       return false;
     }
   }
