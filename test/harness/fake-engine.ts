@@ -93,11 +93,20 @@ export class FakeEngine {
     else if (question === 'GET events') {
       response.flushHeaders();
       this.events.add(response);
-    } else if (kind === 'containers' && id === 'json') json([...this.containers.values()].map(rowOf));
+    } else if (kind === 'containers' && id === 'json') json(this.listOf(url.searchParams));
     else if (question === 'POST create') {
       const { Labels: labels } = JSON.parse(body) as { Labels: Record<string, string> };
       json({ Id: this.put(url.searchParams.get('name') ?? '', labels).id }, 201);
     } else this.answerAbout(this.named(id), question, response, json);
+  }
+
+  /** Those with the label that is asked for. */
+  private listOf(query: URLSearchParams): unknown[] {
+    const { label: [label = ''] = [] } = JSON.parse(query.get('filters') ?? '{}') as { label?: string[] };
+    const all = [...this.containers.values()];
+    const fits = ({ labels }: FakeContainer) =>
+      Object.entries(labels).some(([name, value]) => `${name}=${value}` === label);
+    return (label === '' ? all : all.filter(fits)).map(rowOf);
   }
 
   private answerAbout(

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeEngine } from '../../../../test/harness/fake-engine.js';
 import { launchOf } from '../../../../test/harness/backend-probe.js';
 import type { AttemptLaunch, AttemptObservation, DesiredAttempt } from '../../backend.js';
-import { DockerRuntime } from './docker-runtime.js';
+import { DockerRuntime, type DockerRuntimeOptions } from './docker-runtime.js';
 
 const owner = '0123456789abcdef';
 let folder: string;
@@ -32,7 +32,7 @@ afterEach(async () => {
   expect(unhandled).toEqual([]);
 });
 
-function open(): DockerRuntime {
+function open(more: Partial<DockerRuntimeOptions> = {}): DockerRuntime {
   const nothing = () => undefined;
   const runtime = new DockerRuntime({
     attemptsFolder: path.join(folder, 'attempts'),
@@ -52,6 +52,7 @@ function open(): DockerRuntime {
     onConclude: nothing,
     onEnded: nothing,
     onUsage: nothing,
+    ...more,
   });
   runtimes.push(runtime);
   return runtime;
@@ -160,4 +161,30 @@ describe('a stop after a restart of the host while set-up scripts', () => {
     expect(engine.asked).not.toContain('POST start');
     await until(() => engine.containers.size === 0);
   });
+});
+
+test('what is left and cannot be removed keeps neither the rest nor who waits for what lives of it', async () => {
+  for (const uid of ['aa', 'bb', 'cc']) engine.put(`iris-${uid}`, labelsOf(uid)).status = 'dead';
+  for (const uid of ['dd', 'ee']) engine.put(`iris-${uid}`, labelsOf(uid)).status = 'running';
+  engine.put('of-another', { 'iris.managed': 'another', 'iris.attempt-uid': 'ff' }).status = 'running';
+  engine.instead.set('DELETE container', (_, response, id) => {
+    if (engine.named(id)?.status === 'dead') {
+      response.writeHead(500, { 'content-type': 'application/json' });
+      response.end('{"message":"unable to remove filesystem: device or resource busy"}');
+      return;
+    }
+    engine.containers.delete(id);
+    response.writeHead(204).end();
+  });
+  let swept = 0;
+  const runtime = open({ onSwept: () => (swept += 1) });
+  await runtime.start();
+  runtime.reconcile([]);
+  await until(() => swept === 1);
+  expect([...engine.containers.values()].map(({ name }) => name)).toEqual([
+    'iris-aa',
+    'iris-bb',
+    'iris-cc',
+    'of-another',
+  ]);
 });

@@ -63,7 +63,10 @@ export interface DockerRuntimeOptions {
 }
 
 const strayGraceMs = 10_000;
+/** Tried again at first and at last after. */
 const removeAgainMs = 2000;
+const longestRemoveAgainMs = 60_000;
+const endedStates: ReadonlySet<string> = new Set(['created', 'exited', 'dead']);
 
 export class DockerRuntime {
   private readonly attempts = new Map<string, ContainerAttempt>();
@@ -252,12 +255,16 @@ export class DockerRuntime {
     const filters = { label: [`${managedLabel}=${this.context.owner}`] };
     try {
       const left = await this.engine.ask((docker) => docker.listContainers({ all: true, filters }));
-      for (const { Labels: labels, Id: id } of left) {
+      const live: Promise<void>[] = [];
+      for (const { Labels: labels, Id: id, State: state } of left) {
         const uid = labels['iris.attempt-uid'];
         if (uid === undefined || wanted.has(uid) || this.attempts.has(uid) || this.closed) continue;
         this.options.log.warn('A container that is not wanted is removed', { uid });
-        await this.removeOwn(id);
+        const gone = this.removeOwn(id);
+        // What has ended uses nothing any more, and an Engine may never be able to remove it.
+        if (!endedStates.has(state)) live.push(gone);
       }
+      await Promise.all(live);
       this.options.onSwept?.();
     } catch (error) {
       this.options.log.warn('Containers that are left could not be looked for', { error: messageOf(error) });
@@ -284,7 +291,7 @@ export class DockerRuntime {
         // The loop below says what is wrong, and goes on trying.
       }
     }
-    while (!this.closed) {
+    for (let pauseMs = removeAgainMs; !this.closed; pauseMs = Math.min(longestRemoveAgainMs, pauseMs * 2)) {
       try {
         const found = await this.engine.ask((docker) => docker.getContainer(name).inspect());
         if (found.Config.Labels[managedLabel] === this.context.owner) await this.remove(found.Id);
@@ -294,7 +301,7 @@ export class DockerRuntime {
         if (error instanceof EngineRefusal) {
           this.options.log.warn('A container could not be removed', { name, error: error.message });
         }
-        await new Promise((resolve) => setTimeout(resolve, removeAgainMs).unref());
+        await new Promise((resolve) => setTimeout(resolve, pauseMs).unref());
       }
     }
   }
