@@ -13,6 +13,7 @@ import { HostLink } from './host-link.js';
 import { createInterrupts } from './interrupts.js';
 import { createOutput, type Output } from './output.js';
 import { runProgram } from './program.js';
+import { refuseLostBytes } from './raw-arguments.js';
 import { openTerminal } from './terminal.js';
 
 const noGlobals: Globals = {
@@ -32,6 +33,8 @@ async function main(argv: readonly string[]): Promise<number> {
   );
   try {
     if (!split.ok) throw new RefusalError(split.refusal);
+    const whole = refuseLostBytes(argv);
+    if (!whole.ok) throw new RefusalError(whole.refusal);
     return await dispatch(split.value, output, argv);
   } catch (error) {
     return await explain(output, globals, error);
