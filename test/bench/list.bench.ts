@@ -106,6 +106,8 @@ async function overChangingHost(
     const empty = await heapOf(window);
     await loadAllRows(app, count);
     const loaded = await heapOf(window);
+    // A collection asked for throws compiled code away as well: both begin their frames after one.
+    await heapOf(bare.window);
     const what = `p99 frame while scrolling ${count} and ${changesASecond} changes/s`;
     await compareFrames(context, what, { bare, app, count }, host);
     await checkUpToDate(context, app, host, count);
@@ -153,7 +155,7 @@ async function compareFrames(
     frames.app.push(...(await scrollRound(app, start, changing)));
   }
   const summary = (samples: readonly number[]) =>
-    `${samples.length} frames, median ${percentile(samples, 0.5).toFixed(1)}, p95 ${percentile(samples, 0.95).toFixed(1)}, longest ${Math.max(...samples).toFixed(1)} ms`;
+    `${samples.length} frames, median ${percentile(samples, 0.5).toFixed(1)}, p95 ${percentile(samples, 0.95).toFixed(1)}, p99 ${percentile(samples, 0.99).toFixed(1)}, longest ${Math.max(...samples).toFixed(1)} ms`;
   context.note(`${what}: ${summary(frames.app)}; empty list ${summary(frames.bare)}`);
   if (host !== undefined)
     context.note(`changes a second sent: ${rates.map((rate) => rate.toFixed(0)).join(', ')}`);
