@@ -1,7 +1,8 @@
 /** The fakes that other tests inject faults with keep the port's rules as long as they are not told to break them. */
 import type { Backend } from '../../main/backends/backend.js';
+import { RoundBackend } from '../bench/children/round-backend.js';
 import { BackendProbe } from '../harness/backend-probe.js';
-import { FakeBackend, FakeMachine } from '../harness/fake-backend.js';
+import { FakeBackend, FakeMachine, fakeWorker } from '../harness/fake-backend.js';
 import { FakeFleet } from '../harness/fake-fleet.js';
 import { toldBackend } from '../harness/told-backend.js';
 import { backendConformance } from './conformance.js';
@@ -9,6 +10,7 @@ import { backendConformance } from './conformance.js';
 const nothing = { started: () => undefined, wanted: () => undefined };
 const fakes: Readonly<Record<string, (machine: FakeMachine) => Backend>> = {
   'the fake': (machine) => new FakeBackend(machine),
+  'the fake of many machines': (machine) => new RoundBackend([fakeWorker], { machine }),
   'the fake fleet': (machine) => new FakeFleet(machine),
   'the fake that is told, once it may do what it is asked,': (machine) => {
     const backend = toldBackend(nothing, machine);

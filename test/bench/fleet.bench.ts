@@ -42,9 +42,9 @@ class Workstation extends RoundBackend {
     return { ...super.describe(), id: this.worker.id };
   }
 
-  override start(listener: BackendListener): Promise<void> {
+  override async start(listener: BackendListener): Promise<void> {
+    await super.start(listener);
     this.told = listener;
-    return super.start(listener);
   }
 
   override observe(): readonly WorkerObservation[] {

@@ -183,10 +183,6 @@ export class FakeMachine {
     return Buffer.concat(this.attempts.get(uid)?.[stream] ?? []);
   }
 
-  living(): readonly string[] {
-    return [...this.attempts].filter(([, kept]) => kept.end === null).map(([uid]) => uid);
-  }
-
   /** Kills what is left of its processes, and removes their folders. */
   clear(): void {
     this.watcher = null;
@@ -248,6 +244,7 @@ export class FakeBackend implements Backend {
   private readonly gates = new Map<Waits, { readonly open: Promise<void>; readonly release: () => void }>();
   private readonly broken = new Map<Call | 'all', string>();
   private readonly watched = new Set<string>();
+  private readonly untold = new Set<string>();
 
   constructor(
     readonly machine: FakeMachine,
@@ -281,6 +278,11 @@ export class FakeBackend implements Backend {
   /** Says so, true or not. */
   say(...batch: readonly AttemptObservation[]): void {
     this.listener?.observations(batch);
+  }
+
+  /** Something is still to be told. */
+  get busy(): boolean {
+    return this.untold.size > 0;
   }
 
   // The port
@@ -321,7 +323,12 @@ export class FakeBackend implements Backend {
         this.machine.stop(uid, item.signal as NodeJS.Signals, item.notice);
       } else if (known?.end !== null) this.tell(uid);
     }
-    for (const uid of this.machine.living()) if (!wanted.has(uid)) this.machine.stop(uid, 'SIGTERM');
+    for (const [uid, { end }] of this.machine.attempts) if (!wanted.has(uid)) this.drop(uid, end !== null);
+  }
+
+  /** It is in no set any more. */
+  protected drop(uid: string, isOver: boolean): void {
+    if (!isOver) this.machine.stop(uid, 'SIGTERM');
   }
 
   feasible(spec: JobSpec): string | null {
@@ -369,10 +376,14 @@ export class FakeBackend implements Backend {
     await this.gates.get(call)?.open;
   }
 
-  /** Never inside the call that led to it. */
+  /** Never inside the call that led to it; what else changes until then goes along. */
   private tell(uid: string): void {
+    this.untold.add(uid);
+    if (this.untold.size > 1) return;
     setImmediate(() => {
-      if (!this.broken.has('all')) this.listener?.observations([this.machine.seen(uid)]);
+      const batch = [...this.untold].map((each) => this.machine.seen(each));
+      this.untold.clear();
+      if (!this.broken.has('all')) this.listener?.observations(batch);
     });
   }
 }

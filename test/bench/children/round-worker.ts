@@ -30,7 +30,7 @@ const nowMs = () => Date.now();
 const monotonicMs = () => performance.now();
 
 const store = openStore({ path: path.join(folder, 'iris.db'), nowMs, log: logger, appVersion: 'bench' });
-const backend = new RoundBackend(observedMachines());
+const backend = new RoundBackend(observedMachines(), { standing: true });
 store.commit(standingRows(nowMs(), backend.describe().id));
 const controller = new Controller({
   store,
