@@ -11,7 +11,7 @@ import type { Attempt, ChangeSet } from '../../core/model/entities.js';
 import type { ModelState } from '../../core/model/draft.js';
 import { stateOver } from './state-over.js';
 import { metaKeys } from '../../core/model/view.js';
-import { isEmpty, mergeChanges, noChanges } from './merge-changes.js';
+import { isEmpty, mergeChanges } from './merge-changes.js';
 import type { AttemptObservation, Backend } from '../backends/backend.js';
 import type { Store } from '../store/types.js';
 import { describeError, type Logger } from './logger.js';
@@ -26,11 +26,14 @@ import { PortRange } from './ports.js';
 import { Explanations, type Submitter } from './explanations.js';
 import { feasible, forecast, judge, type Forecast } from './feasibility.js';
 import { storageReason } from './refusals.js';
+import { probeStore } from './storage-probe.js';
 import { publishChanges } from './publish-changes.js';
+import { ReportQueue } from './report-queue.js';
 import { ReasonWatch } from './reason-watch.js';
 import { LaunchPlans } from './launch-plans.js';
 import { RoundTimer } from './round-timer.js';
 import type { Identity } from './session.js';
+import { answerAll, refuseAll, type Waiting } from './waiting-commands.js';
 
 /** Commands taken into one round and so into one transaction; few, so that a burst of them does not hold up ends and starts. */
 const commandsARound = 16;
@@ -51,12 +54,6 @@ export interface ControllerParts {
   readonly advertiseHost: string;
   /** Told of all machines at the start, then of those that were added, changed or removed, once that is on disk. */
   readonly machinesChanged?: (machines: ChangeSet['machines']) => void;
-}
-
-interface Waiting {
-  readonly command: Command;
-  resolve(answer: unknown): void;
-  reject(error: RefusalError): void;
 }
 
 export interface SubmitInput {
@@ -83,7 +80,7 @@ export class Controller {
   private readonly backendId: string;
   private readonly fresh: FreshText;
   private commands: Waiting[] = [];
-  private observations: AttemptObservation[] = [];
+  private readonly reports = new ReportQueue();
   private publisher: Publisher | null = null;
   private readonly timer: RoundTimer;
   private storageFault: string | null = null;
@@ -115,7 +112,7 @@ export class Controller {
     this.parts.machinesChanged?.(machines);
     await this.backend.start({
       observations: (batch) => {
-        for (const observation of batch) this.observations.push(observation);
+        this.reports.add(batch);
         // Nothing waits for the news of a start; the end of a short one often follows it at once, and both are one write then.
         if (batch.every(({ state }) => state === 'RUNNING')) this.timer.withNext(() => this.markDirty());
         else this.markDirty();
@@ -150,31 +147,37 @@ export class Controller {
     this.timer.stop();
     this.reasons.stop();
     void this.recorder.stop();
-    for (const waiting of this.commands.splice(0)) {
-      waiting.reject(
-        new RefusalError(
-          refusal('UNAVAILABLE', 'The controller is stopping; the command was not carried out.'),
-        ),
-      );
-    }
+    refuseAll(
+      this.commands.splice(0),
+      refusal('UNAVAILABLE', 'The controller is stopping; the command was not carried out.'),
+    );
   }
 
   busy(): boolean {
-    return this.timer.isPending || this.commands.length > 0 || this.observations.length > 0;
+    return this.timer.isPending || this.commands.length > 0 || this.reports.size > 0;
   }
 
   // Commands
 
   async submit(input: SubmitInput): Promise<{ jobId: string; existed: boolean }> {
-    const spec = feasible(input.spec, this.placement.machines);
-    const answer = await this.enqueue({
+    const { identity, requestId, retryOf } = input;
+    return (await this.enqueue({
       kind: 'submit',
-      requestId: input.requestId,
-      ...input.identity,
-      spec,
-      retryOf: input.retryOf,
-    });
-    return answer as { jobId: string; existed: boolean };
+      requestId,
+      ...identity,
+      spec: this.feasibleSpec(input),
+      retryOf,
+    })) as { jobId: string; existed: boolean };
+  }
+
+  /** What was taken once stays taken, whatever has become of the machines since its answer was lost. */
+  private feasibleSpec({ spec, requestId }: SubmitInput): JobSpec {
+    try {
+      return feasible(spec, this.placement.machines);
+    } catch (error) {
+      if (this.state.receipt(requestId) === undefined) throw error;
+      return spec;
+    }
   }
 
   async stopJobs(jobIds: readonly string[], identity: Identity, requestId: string): Promise<TargetResult[]> {
@@ -247,10 +250,29 @@ export class Controller {
   private runRound(): void {
     if (this.stopped) return;
     this.timer.roundBegins();
-    const nowMs = this.parts.nowMs();
-    const observations = this.observations;
-    this.observations = [];
+    const observations = this.reports.take();
     const waiting = this.commands.splice(0, commandsARound);
+    let round: ReturnType<Controller['decideAndCommit']>;
+    try {
+      round = this.decideAndCommit(observations, waiting);
+    } catch (error) {
+      // A damaged row is met while deciding already: that is no reason to end the host, and what asked for it is refused.
+      this.roundFailed(error, observations, waiting);
+      return;
+    }
+    const { batch, placed, changes, inboxIds } = round;
+    for (const { outcome, uid, state } of batch.dropped) {
+      const why = outcome === 'unknown' ? 'nothing unfinished has that uid' : 'its attempt is over already';
+      this.parts.logger.warn(`A report was dropped: ${why}`, { backend: this.backendId, uid, state });
+    }
+    this.perform(changes, inboxIds);
+    answerAll(waiting, batch.answers);
+    this.timer.roundEnds(changes, earlier(this.state.nextDeadlineMs(), this.placement.wakeAtMs));
+    if (placed.more || this.commands.length > 0 || this.reports.size > 0) this.markDirty();
+  }
+
+  private decideAndCommit(observations: readonly AttemptObservation[], waiting: readonly Waiting[]) {
+    const nowMs = this.parts.nowMs();
     const batch = decideBatch(this.state, {
       nowMs,
       observations,
@@ -274,29 +296,8 @@ export class Controller {
     });
     this.apply(placed.changes);
     const changes = mergeChanges(batch.changes, placed.changes);
-    let inboxIds: readonly number[] = [];
-    if (!isEmpty(changes)) {
-      try {
-        inboxIds = this.parts.store.commit(changes).inboxIds;
-      } catch (error) {
-        this.commitFailed(error, observations, waiting);
-        return;
-      }
-    }
-    for (const { outcome, uid, state } of batch.dropped) {
-      const why = outcome === 'unknown' ? 'nothing unfinished has that uid' : 'its attempt is over already';
-      this.parts.logger.warn(`A report was dropped: ${why}`, { backend: this.backendId, uid, state });
-    }
-    this.perform(changes, inboxIds);
-    for (const [index, entry] of waiting.entries()) {
-      const answer = batch.answers[index];
-      if (answer === undefined)
-        entry.reject(new RefusalError(refusal('INTERNAL', 'The command was not answered.')));
-      else if (answer.ok) entry.resolve(answer.value);
-      else entry.reject(new RefusalError(answer.refusal));
-    }
-    this.timer.roundEnds(changes, earlier(this.state.nextDeadlineMs(), this.placement.wakeAtMs));
-    if (placed.more || this.commands.length > 0 || this.observations.length > 0) this.markDirty();
+    const inboxIds = isEmpty(changes) ? [] : this.parts.store.commit(changes).inboxIds;
+    return { batch, placed, changes, inboxIds };
   }
 
   private apply(changes: ChangeSet): void {
@@ -317,15 +318,15 @@ export class Controller {
   }
 
   /** Nothing was kept: observations are applied again later, commands are refused so that their senders know. */
-  private commitFailed(
+  private roundFailed(
     error: unknown,
     observations: readonly AttemptObservation[],
     waiting: readonly Waiting[],
   ): void {
-    this.observations = [...observations, ...this.observations];
+    this.reports.giveBack(observations);
     const reason = storageReason(error);
     this.parts.logger.error('A round could not be committed', describeError(error));
-    for (const entry of waiting) entry.reject(new RefusalError(reason));
+    refuseAll(waiting, reason);
     this.storageFailed(reason);
     this.reload();
   }
@@ -333,13 +334,13 @@ export class Controller {
   /** Commands that came meanwhile are refused too: their senders shall know, not wait. */
   private storageFailed(reason: Refusal): void {
     this.storageFault = reason.message;
-    for (const entry of this.commands.splice(0)) entry.reject(new RefusalError(reason));
+    refuseAll(this.commands.splice(0), reason);
     this.publisher?.statusChanged();
     this.timer.after(this.parts.storageRetryMs ?? usualStorageRetryMs, () => this.retryStorage());
   }
 
   private retryStorage(): void {
-    const failed = this.reload() ?? this.probe();
+    const failed = this.reload() ?? probeStore(this.parts.store, this.state);
     if (failed !== null) {
       this.storageFailed(failed);
       return;
@@ -356,17 +357,6 @@ export class Controller {
       return null;
     } catch (error) {
       this.parts.logger.error('The database could not be read again', describeError(error));
-      return storageReason(error);
-    }
-  }
-
-  /** Whether the disk takes a write again; a round may have nothing to write, and then proves nothing. */
-  private probe(): Refusal | null {
-    const key = metaKeys.nextInsertion;
-    try {
-      this.parts.store.commit({ ...noChanges, meta: { [key]: this.state.meta(key) ?? 0 } });
-      return null;
-    } catch (error) {
       return storageReason(error);
     }
   }

@@ -9,6 +9,7 @@ import { Publisher } from '../../main/controller/publisher.js';
 import type { Store } from '../../main/store/types.js';
 import { eventually } from '../harness/eventually.js';
 import { refusalOf } from '../harness/host-jobs.js';
+import { fakeWorker } from '../harness/fake-backend.js';
 import { toldBackend } from '../harness/told-backend.js';
 import { makeFolder, openTestStore, type Folder } from '../store/builders.js';
 
@@ -41,6 +42,10 @@ beforeEach(async () => {
   controller = new Controller({
     store: {
       ...store,
+      latestNamed: (user, parentId, name) => {
+        if (name === 'damaged') throw new RefusalError(refusal('DATABASE_CORRUPT', 'A page is damaged.'));
+        return store.latestNamed(user, parentId, name);
+      },
       commit: (changes) => {
         if (failing) throw new RefusalError(refusal('STORAGE_FAILED', 'The disk is full.'));
         commits += 1;
@@ -99,6 +104,32 @@ test('a failed commit refuses its commands, keeps nothing, and reports of that t
   expect(store.jobById(jobId)?.exitCode).toBe(5);
   expect(controller.health().healthy).toBe(true);
   expect(store.loadLive().counts).toMatchObject({ finished: 1, running: 0, waiting: 0 });
+});
+
+test('a damaged row that a command meets refuses that command, and the host goes on', async () => {
+  const { jobId } = await submit();
+  const uid = await startedUid();
+  expect(await refusalOf(submit({ name: 'damaged' }))).toMatchObject({
+    code: 'DATABASE_CORRUPT',
+    message: 'A page is damaged.',
+  });
+  report(uid, { state: 'SUCCEEDED', exitCode: 0, startedAtMs: nowMs, finishedAtMs: nowMs });
+  await eventually(() => store.jobById(jobId)?.state).toBe('SUCCEEDED');
+  expect((await submit({ name: 'sound' })).jobId).toBe('/ann/sound');
+  expect(controller.health().healthy).toBe(true);
+});
+
+test('a request that was taken gets its answer again, whatever has become of the machines since', async () => {
+  const sent = {
+    spec: specOf({ cpu: 3 }),
+    identity: { user: 'ann' },
+    requestId: 'asked twice',
+    retryOf: null,
+  };
+  const first = await controller.submit(sent);
+  listener?.workers([{ ...fakeWorker, cpuMillicores: 2000 }]);
+  expect((await refusalOf(controller.submit({ ...sent, requestId: 'another' }))).code).toBe('INFEASIBLE');
+  expect(await controller.submit(sent)).toEqual(first);
 });
 
 test('reports of unknown attempts, repeats, and reports after the end change nothing', async () => {
