@@ -16,18 +16,25 @@ function freeName(databasePath: string, kind: string, nowMs: number): string {
   const folder = folderOf(databasePath);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const stamp = new Date(nowMs).toISOString().replaceAll(':', '-');
-  const stem = join(folder, `${basename(databasePath, '.db')}-${kind}-${stamp}`);
+  const stem = join(folder, prefixOf(databasePath, kind) + stamp);
   let name = `${stem}.db`;
   for (let number = 2; existsSync(name); number++) name = `${stem}-${number}.db`;
   return name;
 }
 
-/** Makes a finished copy durable and gives it its name. */
-function keep(partial: string, file: string): void {
+/** Makes a finished copy durable and gives it its name, then removes all but the newest of its kind. */
+function keep(partial: string, file: string, prefix: string): void {
   chmodSync(partial, 0o600);
   syncFile(partial);
   renameSync(partial, file);
-  syncFolder(dirname(file));
+  const folder = dirname(file);
+  syncFolder(folder);
+  const copies = readdirSync(folder).filter((name) => name.startsWith(prefix) && name.endsWith('.db'));
+  for (const name of copies.sort().slice(0, -keptCopies)) rmSync(join(folder, name), { force: true });
+}
+
+function prefixOf(databasePath: string, kind: string): string {
+  return `${basename(databasePath, '.db')}-${kind}-`;
 }
 
 /** Copies at once, blocking; for moments when nothing runs. Returns the file. */
@@ -36,13 +43,19 @@ export function backupSync(connection: Connection, kind: string, nowMs: number):
     const file = freeName(connection.path, kind, nowMs);
     const partial = `${file}.partial`;
     rmSync(partial, { force: true });
-    connection.prepare('backup', 'VACUUM INTO ?').run(partial);
-    keep(partial, file);
+    try {
+      connection.prepare('backup', 'VACUUM INTO ?').run(partial);
+      keep(partial, file, prefixOf(connection.path, kind));
+    } catch (error) {
+      // What was written of it would keep a full disk full, and each start would leave another.
+      for (const name of [partial, `${partial}-journal`]) rmSync(name, { force: true });
+      throw error;
+    }
     return file;
   });
 }
 
-/** Copies page by page between other work, then removes all but the newest copies of that kind. Returns the file. */
+/** Copies page by page between other work. Returns the file. */
 export async function backupInBackground(
   connection: Connection,
   kind: string,
@@ -58,11 +71,7 @@ export async function backupInBackground(
     throw asRefusal(error, 'Backing up the database', connection.path);
   }
   return connection.guard('Backing up the database', () => {
-    keep(partial, file);
-    const folder = dirname(file);
-    const prefix = `${basename(connection.path, '.db')}-${kind}-`;
-    const copies = readdirSync(folder).filter((name) => name.startsWith(prefix) && name.endsWith('.db'));
-    for (const name of copies.sort().slice(0, -keptCopies)) rmSync(join(folder, name), { force: true });
+    keep(partial, file, prefixOf(connection.path, kind));
     return file;
   });
 }

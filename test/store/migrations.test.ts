@@ -192,6 +192,25 @@ describe('migrating', () => {
     expect(readdirSync(join(folder.path, 'backups'))).toHaveLength(1);
   });
 
+  it('keeps the newest three copies of a step that fails at each start', () => {
+    buildVersion1(folder.database);
+    for (let second = 1; second <= 5; second += 1) {
+      const connection = openConnection(folder.database, silent, { readOnly: false });
+      const nowMs = () => startMs + second * 1000;
+      refusalOf(() =>
+        migrate(connection, {
+          ...options,
+          nowMs,
+          migrations: [initial, { ...broken, version: 2, sql: 'CREATE TABLE jobs (x)' }],
+        }),
+      );
+      connection.close();
+    }
+    expect(readdirSync(join(folder.path, 'backups')).sort()).toEqual(
+      [3, 4, 5].map((second) => `iris-before-v2-2026-01-05T09-00-0${second}.000Z.db`),
+    );
+  });
+
   it('makes no backup of a new database', () => {
     openTestStore(folder.database).close();
     expect(existsSync(join(folder.path, 'backups'))).toBe(false);

@@ -1,12 +1,33 @@
 /** A disk that fills up while committing: refused with the cause, nothing half kept, and all well once there is space again. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RefusalError } from '../../core/contract/errors.js';
+import { backupSync } from '../../main/store/backups.js';
+import { openConnection } from '../../main/store/connection.js';
 import type { Store } from '../../main/store/types.js';
-import { changes, lifeOfJob, makeJob, makeSpec, makeTask, openTestStore, together } from './builders.js';
+import {
+  changes,
+  lifeOfJob,
+  makeJob,
+  makeSpec,
+  makeTask,
+  openTestStore,
+  silent,
+  together,
+} from './builders.js';
 
 function missing(): string | null {
   if (process.platform !== 'linux') return 'a small file system needs Linux';
@@ -89,5 +110,27 @@ describe.skipIf(reason !== null)(`a full disk${reason === null ? '' : ` (left ou
     expect(refused?.refusal.code).toBe('STORAGE_FAILED');
     rmSync(filler);
     openTestStore(join(folder, 'other.db')).close();
+  });
+
+  it('leaves nothing of a copy for which there is no room', () => {
+    const connection = openConnection(join(folder, 'iris.db'), silent, { readOnly: false });
+    const filler = join(folder, 'filler');
+    const file = openSync(filler, 'w');
+    try {
+      for (;;) writeSync(file, Buffer.alloc(4096));
+    } catch {
+      // Full now, but for what a part of the copy needs.
+      ftruncateSync(file, fstatSync(file).size - 200_000);
+    } finally {
+      closeSync(file);
+    }
+    const copying = () => backupSync(connection, 'before-v99', Date.now());
+    try {
+      expect(copying).toThrow(/SQLITE_(FULL|IOERR)/);
+    } finally {
+      connection.close();
+      rmSync(filler);
+    }
+    expect(readdirSync(join(folder, 'backups'))).toEqual([]);
   });
 });
