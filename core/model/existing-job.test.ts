@@ -52,6 +52,21 @@ describe('the existing job is unfinished', () => {
     expect(world.actions()).toContain('job_replaced');
   });
 
+  test('RECREATE: what it replaces leaves room for it, with all below; no more than that', () => {
+    world = new World();
+    world.submit({ name: 'four', replicas: 9000 });
+    world.submit({ name: 'child', parent: '/ann/four', replicas: 2000 });
+    world.submit({ name: 'other', replicas: 5000 });
+    const sent = (replicas: number, name = 'four') =>
+      world.trySubmit({ name, replicas, existingJobPolicy: 'RECREATE' }, { suffix: `x${replicas}` });
+    expect(sent(10_000, 'five')).toMatchObject(refusedAs('RESOURCE_EXHAUSTED'));
+    expect(sent(10_000)).toMatchObject({ ok: true, value: { jobId: '/ann/four-x10000' } });
+    expect(world.state.openTasks('ann')).toBe(15_000);
+    const refused = world.trySubmit({ name: 'other', replicas: 6001, existingJobPolicy: 'RECREATE' });
+    expect(refused).toMatchObject(refusedAs('RESOURCE_EXHAUSTED'));
+    expect(world.job('/ann/other').state).toBe('PENDING');
+  });
+
   test('UNSPECIFIED: ALREADY_EXISTS, naming job and state', () => {
     unfinished();
     const result = again('UNSPECIFIED');

@@ -8,6 +8,7 @@ import { checkContainerProfile } from './container-rights.js';
 import type { Draft } from './draft.js';
 import type { Job, Task } from './entities.js';
 import { checkNamePart, depthOf, generatedName, jobIdOf, suffixedName, taskIdOf } from './names.js';
+import { openCount } from './tally.js';
 import { metaKeys } from './view.js';
 
 /** Tasks one identity may have that are not over. */
@@ -62,7 +63,10 @@ export function submit(draft: Draft, submission: Submission): Result<Submitted> 
   const submittedBy = parent.value?.submittedBy ?? submission.submittedBy;
   const replicasRight = spec.replicas >= 1 && spec.replicas <= jobLimits.maxReplicas;
   const tasks = replicasRight ? spec.replicas : 0;
-  const open = draft.openTasks(submittedBy);
+  const replaced =
+    previous !== undefined && spec.existingJobPolicy === 'RECREATE' && submission.retryOf === null;
+  // What it takes the place of ends with it.
+  const open = draft.openTasks(submittedBy) - (replaced ? openOf(draft, previous, submittedBy) : 0);
   if (open + tasks > maxOpenTasks) {
     return refuse(
       'RESOURCE_EXHAUSTED',
@@ -72,8 +76,6 @@ export function submit(draft: Draft, submission: Submission): Result<Submitted> 
   }
   const dependencies = resolveDependencies(draft, spec, submission.user, parent.value);
   if (!dependencies.ok) return dependencies;
-  const replaced =
-    previous !== undefined && spec.existingJobPolicy === 'RECREATE' && submission.retryOf === null;
   if (replaced && !isTerminalJobState(previous.state)) {
     const cancelled = cancel(draft, previous.id, {
       actor: submission.submittedBy,
@@ -116,6 +118,12 @@ export function submit(draft: Draft, submission: Submission): Result<Submitted> 
   insert(draft, job, submission.submittedBy, nowMs);
   if (replaced) draft.audit(nowMs, submission.submittedBy, 'job_replaced', previous.id, { by: id });
   return ok({ jobId: id, existed: false });
+}
+
+/** Tasks of the job and all below it that are not over and count for that identity. */
+function openOf(draft: Draft, job: Job, identity: string): number {
+  const own = job.submittedBy === identity ? openCount(draft.tally(job.id)) : 0;
+  return draft.childrenOf(job.id).reduce((sum, child) => sum + openOf(draft, child, identity), own);
 }
 
 function findParent(draft: Draft, parentId: string, user: string): Result<Job> {
