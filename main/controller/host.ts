@@ -320,6 +320,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
       busy: () => controller.busy(),
       waitedFor: () => treesWaitedFor(controller.memory),
       forgotten: (jobIds) => publishForgotten(publisher, controller.views, jobIds),
+      // Nothing is read by that, and the counts are told.
+      anHourPassed: () => void controller.markInboxRead([]),
     });
     steps.push({ name: 'housekeeping', dispose: () => housekeeping.stop() });
     const socket = await listenOnSocket(home.socket, open);

@@ -32,6 +32,8 @@ export function startHousekeeping(options: {
   readonly waitedFor: () => readonly string[];
   /** These are not there any more. */
   readonly forgotten: (jobIds: readonly string[]) => void;
+  /** What is counted over the last day is to be counted anew. */
+  readonly anHourPassed: () => void;
 }): Housekeeping {
   const { store, logger, nowMs } = options;
   const folders = new AttemptFolders(options.attemptsFolder, logger);
@@ -68,6 +70,7 @@ export function startHousekeeping(options: {
         later(1000, () => void sweep());
         return;
       }
+      options.anHourPassed();
       if (now >= foldersDueMs) {
         foldersDueMs = now + foldersEveryMs;
         await folders.removeUnknown(

@@ -37,6 +37,7 @@ let housekeeping: Housekeeping | null;
 let forgotten: string[];
 let warnings: string[];
 let waitedFor: () => readonly string[];
+let anHourPassed: () => void;
 
 beforeEach(() => {
   folder = makeFolder();
@@ -48,6 +49,7 @@ beforeEach(() => {
   forgotten = [];
   warnings = [];
   waitedFor = () => [];
+  anHourPassed = () => undefined;
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -72,6 +74,7 @@ async function afterwards<T>(read: () => T, expected: T): Promise<void> {
       busy: () => false,
       waitedFor,
       forgotten: (jobIds) => forgotten.push(...jobIds),
+      anHourPassed: () => anHourPassed(),
     });
   }
   const look = (): T => {
@@ -101,6 +104,19 @@ function makeFolderOf(uid: string, daysAgo: number): string {
   const at = (nowMs - daysAgo * dayMs) / 1000;
   utimesSync(made, at, at);
   return made;
+}
+
+function idleController(): Controller {
+  return new Controller({
+    store,
+    backend: toldBackend({ started: () => undefined, wanted: () => undefined }),
+    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    nowMs: () => nowMs,
+    monotonicMs: () => performance.now(),
+    random: (bytes) => '0'.repeat(bytes * 2),
+    homeRoot: '/data',
+    advertiseHost: 'localhost',
+  });
 }
 
 test('old jobs go with their folders, and it is told which', async () => {
@@ -152,19 +168,31 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
+test('a failure that nobody has looked at is told of for a day, also by a host that runs on', async () => {
+  const job = makeJob('/ann/failed', { state: 'FAILED', finishedAtMs: nowMs });
+  const entry = {
+    jobId: job.id,
+    jobName: 'failed',
+    state: job.state,
+    cause: null,
+    atMs: nowMs,
+    durationMs: 1,
+  };
+  store.commit(changes({ jobs: [job], tasks: [makeTask(job, 0, { state: 'FAILED' })], inbox: [entry] }));
+  const controller = idleController();
+  await controller.start();
+  anHourPassed = () => void controller.markInboxRead([]);
+  const failed = () => controller.views.counts().failedUnseen;
+  await afterwards(failed, 1);
+  nowMs += dayMs + 1;
+  await afterwards(failed, 0);
+  controller.stop();
+});
+
 test('who looks at the list is told which rows are gone, and how many jobs are left', async () => {
   ended('one', 9);
   ended('two', 9);
-  const controller = new Controller({
-    store,
-    backend: toldBackend({ started: () => undefined, wanted: () => undefined }),
-    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
-    nowMs: () => nowMs,
-    monotonicMs: () => performance.now(),
-    random: (bytes) => '0'.repeat(bytes * 2),
-    homeRoot: '/data',
-    advertiseHost: 'localhost',
-  });
+  const controller = idleController();
   await controller.start();
   let now = 0;
   const counts = () => controller.views.counts();
