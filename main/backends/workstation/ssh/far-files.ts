@@ -12,11 +12,14 @@ export class FarFiles implements HostFiles {
   private readonly asked = new Map<number, (word: FarWord | null) => void>();
   private next = 0;
   private send: Send | null = null;
+  /** Hashes of files that were sent over this connection. */
+  private readonly sent = new Set<string>();
 
   constructor(private readonly name: string) {}
 
   connected(send: Send): void {
     this.send = send;
+    this.sent.clear();
   }
 
   disconnected(): void {
@@ -50,7 +53,10 @@ export class FarFiles implements HostFiles {
       const message = 'A staged file must have a relative path that stays inside IRIS_WORKDIR.';
       return { cause: { code: 'STAGING_FAILED', message } };
     }
-    for (const { hash, content } of staged) this.send?.('put', hash, content);
+    for (const { hash, content } of staged) {
+      if (!this.sent.has(hash)) this.send?.('put', hash, content);
+      this.sent.add(hash);
+    }
     const uid = path.basename(folder);
     const claim = claimTexts(launch);
     const paths = staged.flatMap((file) => [file.path, file.hash]);
@@ -59,6 +65,8 @@ export class FarFiles implements HostFiles {
     const refused = claimRefusal(word, 3, launch);
     if (refused !== null) return { cause: refused, blameless: true };
     if (word.text(1) !== '') return { scratch: word.text(1) };
+    // One of them may not have arrived.
+    for (const { hash } of staged) this.sent.delete(hash);
     return { cause: { code: 'STAGING_FAILED', message: `On ${this.name}: ${word.text(2)}.` } };
   }
 

@@ -24,7 +24,7 @@
 #   loop ID ARGUMENT...   until unloop ID            -> loop ID TEXT as it prints, loop-end ID when it ends
 #   kernel                                           -> kernel READABLE LAST-NUMBER, then numbers and lines about cards; later ones unasked
 # A claim is: in a container 0|1, shares its cards 0|1, millicores, bytes of memory, devices.
-# Unasked: full WHY, then attempts with the sizes of their logs; hello, started, running, missing, fenced, unfilled, fault, gone, memory, usage, checkpoint, size, stuck, claims
+# Unasked: taking BYTES of what has not come in whole yet, full WHY, then attempts with the sizes of their logs; hello, started, running, missing, fenced, unfilled, fault, gone, memory, usage, checkpoint, size, stuck, claims
 use strict;
 use warnings;
 use POSIX ();
@@ -898,7 +898,6 @@ sub prepare {
 
 sub receive {
   my ($kind, @texts) = @_;
-  $heard = mono();
   if ($kind eq 'ping') { say_('pong', $texts[0], ms(now())) }
   elsif ($kind eq 'setup') { setup(@texts) }
   elsif (!defined $base) { return }
@@ -939,7 +938,7 @@ sub receive {
   elsif ($kind eq 'docker') { job('docker', 5, \&docker_probe) }
 }
 
-my ($fast, $slow, $measure, $pruned, $probe) = (0, 0, 0, mono(), 0);
+my ($fast, $slow, $measure, $pruned, $probe, $taking) = (0, 0, 0, mono(), 0, 0);
 sub periodic {
   my $now = mono();
   my ($is_fast, $is_slow, $measures) = ($now >= $fast, $now >= $slow, $now >= $measure);
@@ -997,6 +996,7 @@ for (;;) {
     if (vec $reads, fileno $in, 1) {
       my $count = sysread $in, $input, 262_144, length $input;
       POSIX::_exit(0) if defined $count ? $count == 0 : $! != POSIX::EINTR();
+      $heard = mono() if $count;
       while (length $input >= 4) {
         my $size = unpack 'N', $input;
         last if length $input < 4 + $size;
@@ -1005,6 +1005,8 @@ for (;;) {
         receive(unpack '(N/a*)*', $frame);
         reap();
       }
+      # A long one over a slow line: that it arrives is told, since nothing that waits behind it can be answered yet.
+      if (length $input && $heard - $taking >= 1) { $taking = $heard; say_('taking', length $input) }
     }
     for my $id (keys %loops) {
       next unless vec $reads, fileno $loops{$id}{read}, 1;

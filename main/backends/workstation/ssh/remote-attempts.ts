@@ -11,7 +11,8 @@ import { lostMessage } from '../device-watch.js';
 import { newEntry, observationOf, stopOrder, type AttemptEntry } from '../process/attempt-entry.js';
 import { outcomeOf, rebooted, stopCause, supervisorLost } from '../process/outcome.js';
 import { Reporter } from '../process/reporter.js';
-import { claimTexts, farRefusal, noticeText, stagedFiles, startTexts, type FarFile } from './far-start.js';
+import { FarStaging } from './far-staging.js';
+import { claimTexts, farRefusal, noticeText, stagedFiles, startTexts } from './far-start.js';
 import { FarMemory } from './far-memory.js';
 import { FarUsage } from './far-usage.js';
 import { diskThere, notStartedFor, writtenOf } from './far-storage.js';
@@ -29,8 +30,7 @@ export class RemoteAttempts {
   private readonly memory = new FarMemory((entry, warning) => this.reporter.warn(entry, warning));
   private readonly usage: FarUsage;
   private readonly reporter: Reporter;
-  /** Starts whose files the hand was asked about, in order. */
-  private asking: { readonly uid: string; readonly files: readonly FarFile[] }[] = [];
+  private readonly staging = new FarStaging();
   private hand: FarHandEnd | null = null;
   private settled = false;
   private reconciled = false;
@@ -80,7 +80,7 @@ export class RemoteAttempts {
   connected(hand: FarHandEnd): void {
     this.hand = hand;
     this.settled = false;
-    this.asking = [];
+    this.staging.reset();
     this.lostCause = null;
     for (const uid of this.watched) hand.send('watch', uid, '1');
     if (this.reconciled) this.lookAtAll();
@@ -89,7 +89,7 @@ export class RemoteAttempts {
   disconnected(): void {
     this.hand = null;
     this.settled = false;
-    this.asking = [];
+    this.staging.reset();
   }
 
   /** The machine is given up: its attempts are to run elsewhere. What lives of them is stopped when it is back. */
@@ -190,20 +190,17 @@ export class RemoteAttempts {
     } else if (files.length === 0) {
       this.hand.send(...startTexts(launch, this.hand.place, [], this.options.gpus()));
     } else {
-      this.asking.push({ uid: entry.uid, files });
-      this.hand.send('has', ...files.flatMap(({ hash, content }) => [hash, String(content.length)]));
+      this.hand.send(...this.staging.ask(entry.uid, files));
     }
   }
 
   private lacks(word: FarWord): void {
-    const asked = this.asking.shift();
-    if (asked === undefined || this.hand === null) return;
-    const lacking = new Set(Array.from({ length: word.count }, (_, index) => word.text(index)));
-    for (const file of asked.files)
-      if (lacking.delete(file.hash)) this.hand.send('put', file.hash, file.content);
+    const { hand } = this;
+    const asked = hand === null ? null : this.staging.answered(word, (...texts) => hand.send(...texts));
+    if (asked === null || hand === null) return;
     const entry = this.entries.get(asked.uid);
     if (entry?.phase !== 'starting' || entry.stop !== null || entry.launch === null) return;
-    this.hand.send(...startTexts(entry.launch, this.hand.place, asked.files, this.options.gpus()));
+    hand.send(...startTexts(entry.launch, hand.place, asked.files, this.options.gpus()));
   }
 
   /** A word of the hand; those of other things are let pass. */

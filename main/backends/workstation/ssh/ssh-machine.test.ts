@@ -56,6 +56,28 @@ test('a fault while it is heard costs the connection, and nothing else', async (
   await probe.healthy();
 });
 
+test('files that go there for longer than it may be silent are no silence, and go once for all that start with them', async () => {
+  await machine.dispose();
+  machine = new LocalMachine(400_000);
+  const probe = await machine.probe({ silentAfterMs: 2000 });
+  await probe.healthy();
+  const content = Buffer.alloc(1_600_000, 'x');
+  const files = [{ path: 'big', contentBase64: content.toString('base64') }];
+  const launches = [1, 2, 3, 4].map(() =>
+    launchOf({ command: ['sh', '-c', 'wc -c <"$IRIS_WORKDIR/big"'], files }),
+  );
+  const begun = performance.now();
+  probe.want(...launches.map((launch) => ({ kind: 'run', launch }) as const));
+  for (const { uid } of launches) {
+    expect(await probe.over(uid)).toMatchObject({ state: 'SUCCEEDED' });
+    const { data } = await probe.machine.readLog(uid, 'out', 0, 100);
+    expect(Buffer.from(data).toString().trim()).toBe('1600000');
+  }
+  // Four times would take sixteen.
+  expect(performance.now() - begun).toBeLessThan(12_000);
+  expect(machine.said).not.toContain('A machine is not in contact');
+});
+
 test('of one that is removed nothing is taken for the next of its name', async () => {
   const probe = await machine.probe();
   await probe.healthy();

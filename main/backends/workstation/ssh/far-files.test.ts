@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { launchOf } from '../../../../test/harness/backend-probe.js';
+import { FarFiles } from './far-files.js';
+import { FarWord, type FarText } from './far-words.js';
+
+const word = (kind: string, ...texts: string[]) =>
+  new FarWord(
+    kind,
+    texts.map((text) => Buffer.from(text)),
+  );
+
+test('a file of several containers goes once over each connection, and again when it may not have arrived', async () => {
+  const files = new FarFiles('ws-2');
+  let sent: (readonly FarText[])[] = [];
+  const connect = () => files.connected((...texts) => void sent.push(texts));
+  const puts = () => sent.filter(([kind]) => kind === 'put').length;
+  const prepare = (answer: (id: string) => FarWord) => {
+    sent = [];
+    const staged = [{ path: 'a', contentBase64: Buffer.from('a').toString('base64') }];
+    const end = files.prepare('/x/0123456789abcdef', staged, launchOf({ command: ['true'], image: 'b' }));
+    files.word(answer(String(sent.at(-1)?.[1])));
+    return end;
+  };
+  const done = (id: string) => word('prepared', id, '/there/work', '');
+  connect();
+  expect(await prepare(done)).toEqual({ scratch: '/there/work' });
+  expect(puts()).toBe(1);
+  await prepare(done);
+  expect(puts()).toBe(0);
+  expect(await prepare((id) => word('prepared', id, '', 'No space left on device'))).toMatchObject({
+    cause: { code: 'STAGING_FAILED' },
+  });
+  await prepare(done);
+  expect(puts()).toBe(1);
+  files.disconnected();
+  connect();
+  await prepare(done);
+  expect(puts()).toBe(1);
+});
