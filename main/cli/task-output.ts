@@ -87,21 +87,41 @@ export function lineSink(output: Output, prefix: string): LogSink {
   };
 }
 
+/** `goesOn`: its line is longer than is held, and what follows of this stream belongs to it. */
+export type EmitLine = (stream: Stream, text: string, goesOn: boolean) => Promise<void>;
+
 /** Whole lines as text for programs; bytes that are no UTF-8 become the replacement character. */
-export function jsonSink(emit: (stream: Stream, text: string) => Promise<void>): LogSink {
+export function jsonSink(emit: EmitLine): LogSink {
   const decoders = { out: new TextDecoder(), err: new TextDecoder() };
-  const held: Record<Stream, string> = { out: '', err: '' };
+  const held: Record<Stream, string[]> = { out: [], err: [] };
+  const heldLength: Record<Stream, number> = { out: 0, err: 0 };
+
+  function hold(stream: Stream, text: string): void {
+    if (text !== '') held[stream].push(text);
+    heldLength[stream] += text.length;
+  }
+
+  function take(stream: Stream): string {
+    heldLength[stream] = 0;
+    return held[stream].splice(0).join('');
+  }
+
   return {
     async write(stream, data) {
-      const lines = (held[stream] + decoders[stream].decode(data, { stream: true })).split('\n');
-      held[stream] = lines.pop() ?? '';
-      for (const line of lines) await emit(stream, line);
+      const lines = decoders[stream].decode(data, { stream: true }).split('\n');
+      const rest = lines.pop() ?? '';
+      for (const line of lines) {
+        hold(stream, line);
+        await emit(stream, take(stream), false);
+      }
+      hold(stream, rest);
+      if (heldLength[stream] > maxHeldBytes) await emit(stream, take(stream), true);
     },
     async end() {
       for (const stream of ['out', 'err'] as const) {
-        const rest = held[stream] + decoders[stream].decode();
-        held[stream] = '';
-        if (rest !== '') await emit(stream, rest);
+        hold(stream, decoders[stream].decode());
+        const rest = take(stream);
+        if (rest !== '') await emit(stream, rest, false);
       }
     },
   };

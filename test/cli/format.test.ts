@@ -138,6 +138,24 @@ describe('log bytes', () => {
     expect(lines).toEqual(['out:é', 'out:rest']);
   });
 
+  it('as text come in pieces where a line is longer than is held, as a progress bar of hours is', async () => {
+    const seen: { length: number; goesOn: boolean }[] = [];
+    const sink = jsonSink((_, { length }, goesOn) => {
+      seen.push({ length, goesOn });
+      return Promise.resolve();
+    });
+    const piece = Buffer.alloc(512 * 1024, '\r');
+    for (let time = 0; time < 7; time += 1) await sink.write('out', piece);
+    await sink.write('out', Buffer.from('end\nnext'));
+    await sink.end();
+    expect(seen).toEqual([
+      { length: 3 * piece.length, goesOn: true },
+      { length: 3 * piece.length, goesOn: true },
+      { length: piece.length + 3, goesOn: false },
+      { length: 4, goesOn: false },
+    ]);
+  });
+
   it('go beside the result with --json', async () => {
     const kept = keptOutput({ json: true });
     await rawSink(kept.output).write('out', Buffer.from('log\n'));

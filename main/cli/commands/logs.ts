@@ -144,8 +144,11 @@ function createLogs(
     ...(output.json
       ? {
           makeSink: (task: TaskView, attempt: AttemptView) =>
-            jsonSink((stream, text) =>
-              output.value({ task: task.index, attempt: attempt.number, stream, text }),
+            jsonSink((stream, text, goesOn) =>
+              output.value({
+                ...{ task: task.index, attempt: attempt.number, stream, text },
+                ...(goesOn ? { goesOn } : {}),
+              }),
             ),
         }
       : {}),
