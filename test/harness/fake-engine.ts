@@ -78,7 +78,7 @@ export class FakeEngine {
   private async answer(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://docker');
     const [, kind = '', id = '', what = ''] = url.pathname.split('/');
-    const question = `${request.method ?? ''} ${what || (kind === 'containers' && id !== 'json' && id !== 'create' ? 'container' : id || kind)}`;
+    const question = `${request.method ?? ''} ${nameOf(kind, id, what)}`;
     this.asked.push(question);
     const body = await read(request);
     const instead = this.instead.get(question);
@@ -93,7 +93,7 @@ export class FakeEngine {
     else if (question === 'GET events') {
       response.flushHeaders();
       this.events.add(response);
-    } else if (kind === 'containers' && id === 'json') json(this.listOf(url.searchParams));
+    } else if (question === 'GET list') json(this.listOf(url.searchParams));
     else if (question === 'POST create') {
       const { Labels: labels } = JSON.parse(body) as { Labels: Record<string, string> };
       json({ Id: this.put(url.searchParams.get('name') ?? '', labels).id }, 201);
@@ -137,6 +137,13 @@ export class FakeEngine {
     const followers = this.followers.get(container.id) ?? new Set();
     this.followers.set(container.id, followers.add(response));
   }
+}
+
+/** `start`, `logs` and the like of a container; `list` and `create`; else `info`, `events`. */
+function nameOf(kind: string, id: string, what: string): string {
+  if (what !== '') return what;
+  if (kind !== 'containers') return kind;
+  return id === 'json' ? 'list' : id === 'create' ? 'create' : 'container';
 }
 
 async function read(request: http.IncomingMessage): Promise<string> {

@@ -19,6 +19,8 @@ export const waits = {
   /** An Engine that does not come back within this time starts nothing; what runs already is waited for without end. */
   startPatienceMs: 30_000,
   laterMs: 3_600_000,
+  /** After a question that was not answered. */
+  againPauseMs: 200,
   /** The kernel's word that memory ran out may come a moment after the end. */
   outOfMemoryLooks: 5,
   noSpacePauseMs: 5000,

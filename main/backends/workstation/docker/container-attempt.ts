@@ -144,8 +144,12 @@ export class ContainerAttempt {
       const code = isFullDisk(error) ? 'LOG_STORAGE_FULL' : 'START_FAILED';
       return this.unstarted('WORKER_FAILED', { code, message });
     }
-    const patience = this.mayHaveRun() ? waits.laterMs : waits.startPatienceMs;
-    if ((await engine.ready(patience)) || this.mayHaveRun()) return null;
+    // An Engine that answers to some questions only is not asked again in a tight loop.
+    await pauseOf(waits.againPauseMs);
+    const mayHaveRun = this.mayHaveRun();
+    const isReady = engine.ready(mayHaveRun ? waits.laterMs : waits.startPatienceMs);
+    const goesOn = mayHaveRun ? isReady : Promise.race([isReady, this.stopAsked.then(() => true)]);
+    if ((await goesOn) || mayHaveRun) return null;
     const state = engine.state();
     const message = state.message ?? `Docker does not answer: ${error.message}.`;
     // Without an Engine it could never run here; with one that is down it can later, or elsewhere.
@@ -166,7 +170,8 @@ export class ContainerAttempt {
     if (note?.end !== null && note?.end !== undefined) throw new Over(note.end);
     if (note === null && this.kind !== 'run') throw new Over(this.unstarted('MISSING', null));
     this.stopIfUnstarted(note);
-    this.building();
+    if (entry.launch !== null && entry.phase === 'starting')
+      this.context.reporter.progress(observationOf(entry, 'BUILDING'));
     if (note === null) writeNote(entry.folder, { phase: 'asked', containerId: null, end: null });
     const view = note === null ? null : await this.inspect('run');
     if (view === null && note?.phase === 'created') throw new Over(this.removedByHand());
@@ -176,7 +181,10 @@ export class ContainerAttempt {
       return this.watch(await this.build('run'), 'run', null);
     }
     if (view.status !== 'created') return this.watch(view.id, 'run', view);
-    if (view.startError !== null) throw new Over(this.startFailed(view.startError));
+    if (view.startError !== null)
+      throw new Over(
+        refusedEnd(view.startError, entry.launch?.spec ?? null, this.context.nowMs(), this.full),
+      );
     if (entry.stop !== null) throw new Over(this.unstarted('KILLED', this.stoppedCause()));
     writeNote(entry.folder, { phase: 'created', containerId: view.id, end: null });
     await this.watch(view.id, 'run', null);
@@ -304,6 +312,7 @@ export class ContainerAttempt {
           uid: entry.uid,
           error: error.message,
         });
+        await pauseOf(waits.againPauseMs);
         await context.engine.ready(waits.laterMs);
       }
     }
@@ -358,12 +367,6 @@ export class ContainerAttempt {
     return launch;
   }
 
-  private building(): void {
-    const { entry, context } = this;
-    if (entry.launch === null || entry.phase !== 'starting') return;
-    context.reporter.progress(observationOf(entry, 'BUILDING'));
-  }
-
   private stopIfUnstarted(note: AttemptNote | null): void {
     const begun = note !== null && (note.phase === 'created' || note.phase === 'set-up');
     if (this.entry.stop !== null && !begun) throw new Over(this.unstarted('KILLED', this.stoppedCause()));
@@ -371,10 +374,6 @@ export class ContainerAttempt {
 
   private stoppedCause(): Cause {
     return stopCause(this.entry.stop?.reason ?? 'superseded', null, new Set());
-  }
-
-  private startFailed(said: string): AttemptEnd {
-    return refusedEnd(said, this.entry.launch?.spec ?? null, this.context.nowMs(), this.full);
   }
 
   private removedByHand(): AttemptEnd {

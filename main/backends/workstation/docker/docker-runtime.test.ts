@@ -163,6 +163,46 @@ describe('a stop after a restart of the host while set-up scripts', () => {
   });
 });
 
+describe('an Engine that does not answer', () => {
+  const stop = (uid: string): DesiredAttempt => ({
+    ...{ kind: 'stop', uid, workerId: 'here', container: true, reason: 'cancelled', signal: 'SIGTERM' },
+    graceMs: 60_000,
+  });
+
+  test('at all keeps nobody from stopping what waits for it', async () => {
+    const wanted = launch();
+    const runtime = open({
+      find: () => ({
+        ok: true,
+        endpoint: { kind: 'socket', path: `${engine.socket}.none` },
+        from: 'the test',
+      }),
+    });
+    await runtime.start();
+    runtime.reconcile([{ kind: 'run', launch: wanted }]);
+    await until(() => last(wanted.uid)?.state === 'BUILDING');
+    runtime.reconcile([stop(wanted.uid)]);
+    await expect.poll(() => last(wanted.uid)?.state, { timeout: 5000, interval: 10 }).toBe('KILLED');
+  });
+
+  test('to one question is not asked it again and again without a pause', async () => {
+    const wanted = launch();
+    noted(wanted.uid, JSON.stringify({ phase: 'created', containerId: null, end: null }));
+    engine.put(`iris-${wanted.uid}`, labelsOf(wanted.uid)).status = 'running';
+    let hangsUp = 0;
+    engine.instead.set('GET json', (_, response) => {
+      hangsUp += 1;
+      if (hangsUp === 4) engine.instead.delete('GET json');
+      response.destroy();
+    });
+    const beganMs = performance.now();
+    open().reconcile([{ kind: 'keep', uid: wanted.uid, launch: wanted }]);
+    await until(() => last(wanted.uid)?.state === 'RUNNING');
+    expect(hangsUp).toBe(4);
+    expect(performance.now() - beganMs).toBeGreaterThan(4 * 200);
+  });
+});
+
 test('what is left and cannot be removed keeps neither the rest nor who waits for what lives of it', async () => {
   for (const uid of ['aa', 'bb', 'cc']) engine.put(`iris-${uid}`, labelsOf(uid)).status = 'dead';
   for (const uid of ['dd', 'ee']) engine.put(`iris-${uid}`, labelsOf(uid)).status = 'running';
