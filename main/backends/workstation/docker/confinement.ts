@@ -51,14 +51,12 @@ export async function confine(input: ConfinementInput): Promise<Confined> {
   const { spec } = input;
   const binds: Bind[] = [];
   const hidden: string[] = [];
-  const work: Mount = {
-    source: spec.workingDirectory,
-    target: path.normalize(spec.workingDirectory),
-    readOnly: false,
-  };
+  const { workingDirectory: here } = spec;
+  const work: Mount = { source: here, target: here, readOnly: false };
   for (const [at, mount] of [work, ...spec.mounts].entries()) {
     const field = at === 0 ? 'workingDirectory' : `mounts.${at - 1}`;
-    const target = mount.target.replace(/\/+$/, '') || '/';
+    // As the Engine will take it: a part that is `.` or empty must not hide where it leads.
+    const target = path.posix.normalize(mount.target).replace(/\/+$/, '') || '/';
     const refused = (code: Cause['code'], why: string): Confined => ({
       ok: false,
       cause: { code, message: `${field}: ${mount.source} ${why}` },
