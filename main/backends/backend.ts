@@ -27,6 +27,8 @@ export interface WorkerObservation {
   readonly id: string;
   readonly hostname: string;
   readonly state: 'HEALTHY' | 'DEGRADED' | 'DEAD';
+  /** It answers, and none of the last tasks could be started on it. */
+  readonly startsNothing?: boolean | undefined;
   readonly cpuMillicores: number;
   readonly memoryBytes: number;
   readonly gpus: readonly GpuView[];

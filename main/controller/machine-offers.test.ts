@@ -63,6 +63,14 @@ test('sick and silent cards are given to nobody; what is not known of a card doe
   expect(gpus.map(({ kept }) => kept)).toEqual([undefined, true, undefined, undefined]);
 });
 
+test('a machine on which the last tasks could not be started is given none, and that is the reason', () => {
+  expect(offerOf(worker(), undefined)).toMatchObject({ healthy: true });
+  expect(offerOf({ ...worker(), state: 'DEGRADED', startsNothing: true }, undefined)).toMatchObject({
+    healthy: false,
+    closed: 'here could start none of the last tasks it was given',
+  });
+});
+
 test('cards that others use or claim are avoided, and who it is goes with them', () => {
   const { gpus } = offerOf(worker(card(0, busy), card(1, { claimedBy: ['cat'] }), card(2)), undefined);
   expect(gpus.map(({ busyByOthers, usedBy }) => [busyByOthers, usedBy])).toEqual([

@@ -86,6 +86,7 @@ function closedClause(worker: WorkerObservation, scheduling: MachineView['schedu
   const asked = schedulingWords[scheduling];
   if (asked !== null) return `${worker.id} ${asked}`;
   if (worker.state === 'HEALTHY') return null;
+  if (worker.startsNothing === true) return `${worker.id} could start none of the last tasks it was given`;
   return `${worker.id} ${contactWords[worker.contact?.state ?? 'CONNECTED']}`;
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type {
   AttemptObservation,
   Backend,
@@ -284,6 +284,49 @@ describe('a fleet of machines', () => {
     );
     three.contact = { state: 'OFF', sinceMs: 1, lastContactMs: 1, message: null };
     expect(await fleet.remove('three')).toBeNull();
+  });
+
+  test('a machine on which nothing can be started is given no tasks for a while, then is tried again', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { fleet, machines, errors } = await fleetOf();
+      const [two, three] = machines;
+      if (two === undefined || three === undefined) throw new Error('there is no machine');
+      const cause = { code: 'LOG_STORAGE_FULL', message: 'No space left on device.' } as const;
+      const lost = { ...ended('b'), state: 'WORKER_FAILED', startedAtMs: null, cause } as const;
+      const runs = { ...ended('b'), state: 'RUNNING', startedAtMs: 5 } as const;
+      const fails = (times: number) => {
+        for (let count = 0; count < times; count += 1) two.listener?.observations([lost]);
+      };
+      const seen = () => fleet.observe().map(({ id, state, startsNothing }) => [id, state, startsNothing]);
+      const well: unknown[][] = ['one', 'two', 'three'].map((id) => [id, 'HEALTHY', undefined]);
+      fails(9);
+      two.listener?.observations([runs]);
+      fails(9);
+      // Somebody else was quicker with a card: no fault of the machine.
+      two.listener?.observations([{ ...lost, cause: { code: 'GPU_CLAIMED', message: '' } }]);
+      expect(seen()).toEqual(well);
+      fails(1);
+      const tripped = well.with(1, ['two', 'DEGRADED', true]);
+      expect(seen()).toEqual(tripped);
+      expect(errors).toEqual([
+        'A machine starts nothing, so it is given no tasks for a while: {"machine":"two","why":"No space left on device."}',
+      ]);
+      vi.advanceTimersByTime(30_000);
+      expect(seen()).toEqual(well);
+      // No better: twice as long.
+      fails(1);
+      vi.advanceTimersByTime(30_000);
+      expect(seen()).toEqual(tripped);
+      vi.advanceTimersByTime(30_000);
+      expect(seen()).toEqual(well);
+      two.listener?.observations([runs]);
+      fails(9);
+      expect(seen()).toEqual(well);
+      await fleet.close();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('a fleet that is closed waits for no removal', async () => {

@@ -17,6 +17,7 @@ import type {
 } from '../backend.js';
 import { Leaving } from './leaving.js';
 import type { LinkLog } from './process/launcher-link.js';
+import { StartTrouble } from './start-trouble.js';
 
 export interface FleetOptions {
   /** The machine this program runs on. */
@@ -58,6 +59,18 @@ class MachineFleet implements Fleet {
   private readonly faults = new Map<string, string>();
   private readonly removed = new Set<string>();
   private readonly leaving = new Leaving();
+  private readonly trouble = new StartTrouble({
+    onChange: (machine, why) => {
+      const { id } = machine.describe();
+      if (why === null) this.options.log.info('A machine is tried again', { machine: id });
+      else
+        this.options.log.warn('A machine starts nothing, so it is given no tasks for a while', {
+          machine: id,
+          why,
+        });
+      this.tell();
+    },
+  });
   private telling = false;
   isClosed = false;
 
@@ -80,7 +93,7 @@ class MachineFleet implements Fleet {
     return this.all().flatMap((machine) => {
       const seen = this.call(machine, 'observe', this.lastSeen.get(machine) ?? [], () => machine.observe());
       this.lastSeen.set(machine, seen);
-      return seen;
+      return this.trouble.pauses(machine) ? seen.map(startingNothing) : seen;
     });
   }
 
@@ -160,6 +173,7 @@ class MachineFleet implements Fleet {
     this.isClosed = true;
     this.listener = null;
     this.leaving.close();
+    this.trouble.close();
     await Promise.all(this.all().map((machine) => machine.close()));
   }
 
@@ -183,6 +197,7 @@ class MachineFleet implements Fleet {
     this.removed.add(id);
     this.lastSeen.delete(machine);
     this.faults.delete(id);
+    this.trouble.forget(machine);
     this.tell();
     // What was wanted there runs nowhere any more.
     if (this.desired !== null) this.reportNowhere(this.desired.filter((item) => workerOf(item) === id));
@@ -256,6 +271,8 @@ class MachineFleet implements Fleet {
       observations: (batch) => {
         this.leaving.heard(machine, batch);
         const own = isHere() ? batch.filter(({ uid }) => isOwn(uid)) : [];
+        // Where there is no other, a task that is tried there for long ends with its reason.
+        if (this.others.size > 0) this.trouble.heard(machine, own);
         if (own.length > 0) this.listener?.observations(own);
       },
       workers: (workers) => {
@@ -322,6 +339,10 @@ class MachineFleet implements Fleet {
     this.faults.set(key, message);
     this.options.log.error(`A machine failed in ${name}`, { machine: id, error: message });
   }
+}
+
+function startingNothing(worker: WorkerObservation): WorkerObservation {
+  return worker.state === 'HEALTHY' ? { ...worker, state: 'DEGRADED', startsNothing: true } : worker;
 }
 
 function workerOf(item: DesiredAttempt): string {
