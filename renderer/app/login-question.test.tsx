@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { expect, it } from 'vitest';
+import { refusal } from '../../core/contract/errors.js';
 import type { Question } from '../../core/contract/questions.js';
 import { findViolations } from '../../test/harness/axe.js';
 import { FakeHost } from '../../test/harness/fake-host.js';
@@ -74,4 +75,14 @@ it('Cancel answers nothing, and a question that is over goes by itself', async (
   ask(host, null);
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
   expect(host.callsOf('question.answer')).toHaveLength(1);
+});
+
+it('asks again what was answered in vain', async () => {
+  const { host, dialog } = await open(passphrase);
+  host.refuseNext('question.answer', refusal('UNAVAILABLE', 'The controller is not reachable.'));
+  fireEvent.change(within(dialog).getByLabelText('Passphrase'), { target: { value: 'open sesame' } });
+  fireEvent.click(within(dialog).getByRole('button', { name: 'Log in' }));
+  await screen.findByText('The controller is not reachable.');
+  const again = await screen.findByRole('dialog');
+  expect(within(again).getByLabelText<HTMLInputElement>('Passphrase').value).toBe('');
 });

@@ -22,6 +22,8 @@ export function LoginQuestion() {
   const answer = (questionId: string, text: string | null, keep: boolean) => {
     setAnswered(questionId);
     host.call('question.answer', { questionId, answer: text, keep }).catch((error: unknown) => {
+      // It is still asked, if it is still there.
+      setAnswered((before) => (before === questionId ? null : before));
       toast({ tone: 'error', text: asRefusal(error).message });
     });
   };

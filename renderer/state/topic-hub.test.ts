@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../test/harness/eventually.js';
 import { FakeHost } from '../../test/harness/fake-host.js';
-import { createHost } from './host.js';
+import { refusal } from '../../core/contract/errors.js';
+import { fakeSummary } from '../../test/harness/fake-data.js';
+import { createHost, type TopicListener } from './host.js';
 import { createTopicHub } from './topic-hub.js';
 
 describe('topic hub', () => {
@@ -36,5 +38,23 @@ describe('topic hub', () => {
     shared.subscribe(() => undefined);
     await eventually(() => shared.get()).toMatchObject({ kind: 'ended', refusal: { code: 'NOT_FOUND' } });
     host.close();
+  });
+
+  it.each([
+    ['UNAVAILABLE', 'live'],
+    ['NOT_FOUND', 'ended'],
+  ] as const)('after its end with %s is %s', (code, kind) => {
+    let told: TopicListener<'job'> | null = null;
+    const shared = createTopicHub({
+      subscribe: (_topic, _filter, listener) => {
+        told = listener as unknown as TopicListener<'job'>;
+        return () => undefined;
+      },
+    }).shared('job', { jobId: '/anna/train' });
+    shared.subscribe(() => undefined);
+    const listener = told as TopicListener<'job'> | null;
+    listener?.snapshot({ summary: fakeSummary({ id: '/anna/train' }), tasks: [] });
+    listener?.ended?.(refusal(code, 'The controller is stopping.'));
+    expect(shared.get().kind).toBe(kind);
   });
 });

@@ -1,6 +1,6 @@
 /** One subscription a topic and filter, however many components show it; the second one has its value at once. */
 import type { TopicFilter, TopicName, TopicSnapshot } from '../../core/contract/api.js';
-import type { Refusal } from '../../core/contract/errors.js';
+import type { ErrorCode, Refusal } from '../../core/contract/errors.js';
 import type { Host } from './host.js';
 import { foldTopic } from './topics.js';
 
@@ -19,6 +19,7 @@ export interface TopicHub {
 }
 
 const loading = { kind: 'loading' } as const;
+const leaves: ReadonlySet<string> = new Set<ErrorCode>(['UNAVAILABLE', 'DISCONNECTED']);
 
 function createShared<T extends TopicName>(
   host: Pick<Host, 'subscribe'>,
@@ -44,6 +45,8 @@ function createShared<T extends TopicName>(
           if (state.kind === 'live') set({ kind: 'live', value: foldTopic(topic, state.value, delta) });
         },
         ended(reason) {
+          // The controller leaves, and the connection ends next: as where it is lost, what is shown stays until there is something newer.
+          if (leaves.has(reason.code) && state.kind === 'live') return;
           set({ kind: 'ended', refusal: reason });
         },
       });
