@@ -134,7 +134,10 @@ export function formFieldOf(field: string, form: JobForm): string {
     const row = form.environment.findIndex((item) => item.name === second);
     return row < 0 ? 'environment' : `environment.${row}.${/^[A-Za-z_]\w*$/.test(second) ? 'value' : 'name'}`;
   }
-  if (first === 'constraints' && second !== '') return `constraints.${second}.text`;
+  if (first === 'constraints' && second !== '') {
+    const filled = form.constraints.flatMap((row, at) => (row.text.trim() === '' ? [] : [at]));
+    return `constraints.${filled[Number(second)] ?? 0}.text`;
+  }
   if (first === 'dependencies' && second !== '') {
     // Rows that were left empty are not part of the request.
     const filled = form.dependencies.flatMap((row, at) => (row.job.trim() === '' ? [] : [at]));
@@ -161,20 +164,32 @@ export function formToRequest(form: JobForm): Result<JobRequest> {
   const command = parseCommandText(form.command);
   if (!command.ok) return command;
   const constraints: NonNullable<JobRequest['constraints']> = [];
-  for (const [row, wish] of form.constraints.entries()) {
+  for (const wish of form.constraints) {
     if (wish.text.trim() === '') continue;
     const read = textToConstraint(wish.text, wish.preferred ? 'PREFERRED' : 'REQUIRED');
     if (!read.ok) {
       const first = read.refusal.fields[0];
       return refuse('INVALID_ARGUMENT', read.refusal.message, [
-        { field: `constraints.${row}`, value: wish.text, expected: first?.expected ?? read.refusal.message },
+        {
+          field: `constraints.${constraints.length}`,
+          value: wish.text,
+          expected: first?.expected ?? read.refusal.message,
+        },
       ]);
     }
     constraints.push(read.value);
   }
   const environment: Record<string, string> = {};
-  for (const row of form.environment)
-    if (row.name !== '' || row.value !== '') environment[row.name] = row.value;
+  for (const { name, value } of form.environment) {
+    if (name === '' && value === '') continue;
+    if (Object.hasOwn(environment, name)) {
+      const expected = 'each name once';
+      return refuse('INVALID_ARGUMENT', `The variable ${name} is there twice; expected ${expected}.`, [
+        { field: `environment.${name}`, value: name, expected },
+      ]);
+    }
+    environment[name] = value;
+  }
   const request: JobRequest = {
     ...form.rest,
     command: [...command.value.command],

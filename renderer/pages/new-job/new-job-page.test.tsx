@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { refusal } from '../../../core/contract/errors.js';
 import { parseJobRequest } from '../../../core/contract/job-request.js';
@@ -8,6 +8,7 @@ import { findViolations } from '../../../test/harness/axe.js';
 import { fakeSummary } from '../../../test/harness/fake-data.js';
 import { FakeHost, type FakeHostOptions } from '../../../test/harness/fake-host.js';
 import { renderInWindow } from '../../../test/harness/render-window.js';
+import { dropped } from '../../state/dropped.js';
 import { NewJobPage } from './new-job-page.js';
 
 beforeEach(() => {
@@ -165,6 +166,52 @@ describe('New job', () => {
       target: { value: 'command: ["true"]\nworkingDirectory: /w\nstopSignal: SIGUSR1\n' },
     });
     await screen.findByText('A command line cannot carry stopSignal; the YAML does.');
+  });
+
+  it('shows what is wrong beside its row, however many rows were left empty before it', async () => {
+    const { host } = show();
+    host.refuseNext(
+      'job.submit',
+      refusal('INFEASIBLE', 'No machine has it.', [
+        { field: 'constraints.0.values', value: '64', expected: 'at most 8' },
+      ]),
+    );
+    type('Command', 'true');
+    type('Working folder', '/w');
+    fireEvent.click(screen.getByRole('button', { name: 'Add constraint' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Add constraint' }));
+    type('Constraint 2', 'a=');
+    const invalid = (row: number) => screen.getByLabelText(`Constraint ${row}`).getAttribute('aria-invalid');
+    expect([invalid(1), invalid(2)]).toEqual([null, 'true']);
+    type('Constraint 2', 'nvlinks>=64');
+    submit();
+    await screen.findByText('64: expected at most 8.');
+    expect([invalid(1), invalid(2)]).toEqual([null, 'true']);
+  });
+
+  it('does not choose between two values of one variable', () => {
+    const { host } = show();
+    type('Command', 'true');
+    type('Working folder', '/w');
+    fireEvent.click(screen.getByRole('button', { name: 'Add variable' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Add variable' }));
+    type('Name of variable 1', 'SEED');
+    type('Value of variable 1', '1');
+    type('Name of variable 2', 'SEED');
+    type('Value of variable 2', '2');
+    submit();
+    expect(screen.getAllByText(/SEED: expected each name once/).length).toBeGreaterThan(0);
+    expect(host.callsOf('job.submit')).toEqual([]);
+  });
+
+  it('says that a dropped file could not be read', async () => {
+    show();
+    const file = new File([''], 'job.yaml');
+    vi.spyOn(file, 'text').mockRejectedValue(new Error('NotReadableError: the file is gone'));
+    act(() => {
+      dropped.set({ path: '/home/anna/job.yaml', isFolder: false, file });
+    });
+    await screen.findByText('/home/anna/job.yaml: NotReadableError: the file is gone');
   });
 
   it('offers the shell for what only a shell would act on', () => {

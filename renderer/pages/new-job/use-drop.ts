@@ -4,6 +4,7 @@ import { useToast } from '../../components/toasts.js';
 import { joinWords } from '../../../core/contract/job-text.js';
 import { yamlToRequest } from '../../../core/contract/job-yaml.js';
 import { dropped } from '../../state/dropped.js';
+import { asRefusal } from '../../state/hooks.js';
 import { useStore } from '../../state/use-store.js';
 import { newJob as words } from '../../strings/new-job.js';
 import { requestToForm, type JobForm } from './form-model.js';
@@ -32,14 +33,19 @@ export function useDrop(fill: (form: JobForm) => void, current: () => JobForm): 
       toast({ tone: 'info', text: words.dropped(path) });
       return;
     }
-    void file.text().then((text) => {
-      const read = yamlToRequest(text, { draft: true });
-      if (read.ok) fill(requestToForm(read.value));
-      toast(
-        read.ok
-          ? { tone: 'info', text: words.dropped(path) }
-          : { tone: 'error', text: `${path}: ${read.refusal.message}` },
-      );
-    });
+    file.text().then(
+      (text) => {
+        const read = yamlToRequest(text, { draft: true });
+        if (read.ok) fill(requestToForm(read.value));
+        toast(
+          read.ok
+            ? { tone: 'info', text: words.dropped(path) }
+            : { tone: 'error', text: `${path}: ${read.refusal.message}` },
+        );
+      },
+      (error: unknown) => {
+        toast({ tone: 'error', text: `${path}: ${asRefusal(error).message}` });
+      },
+    );
   });
 }
