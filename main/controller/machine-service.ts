@@ -100,6 +100,8 @@ export class MachineService {
     const { requestId, change } = params;
     const { controller, backend } = this.parts;
     const { id: machineId, gpus } = this.machine(params.machineId);
+    // Asked again, after its answer was lost: the card is not kept from jobs any more.
+    if (controller.memory.receipt(requestId) !== undefined) return this.machine(machineId);
     if (change.kind === 'release-gpu') {
       const card = gpus.find(({ uuid }) => uuid === change.uuid);
       if (card === undefined) {
