@@ -51,6 +51,7 @@ export interface ControllerParts {
   /** That many random bytes in hex. */
   readonly random: (bytes: number) => string;
   readonly homeRoot: string;
+  /** The name other machines reach the controller's own by. */
   readonly advertiseHost: string;
   /** Told of all machines at the start, then of those that were added, changed or removed, once that is on disk. */
   readonly machinesChanged?: (machines: ChangeSet['machines']) => void;
@@ -102,7 +103,10 @@ export class Controller {
     this.timer = new RoundTimer({ ...parts, due: () => this.markDirty() });
     this.explanations = new Explanations({ ...parts, state, placement: () => this.placement });
     this.recorder = new RoundRecorder(path.join(parts.homeRoot, 'rounds'), parts);
-    this.launches = new LaunchPlans(state, parts);
+    this.launches = new LaunchPlans(state, {
+      ...parts,
+      hostOf: (workerId) => this.placement.hostnameOf(workerId) ?? parts.advertiseHost,
+    });
   }
 
   /** Loads what lives, begins observing the backend and runs the first round. */

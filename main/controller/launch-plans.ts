@@ -19,7 +19,11 @@ export class LaunchPlans {
 
   constructor(
     private readonly current: () => ModelState,
-    private readonly parts: { readonly homeRoot: string; readonly advertiseHost: string },
+    private readonly parts: {
+      readonly homeRoot: string;
+      /** The name other machines reach that one by. */
+      readonly hostOf: (workerId: string) => string;
+    },
   ) {}
 
   /** After each commit: only what it touched is planned anew, as thousands may run beside it. True when the backend is to be told. */
@@ -78,7 +82,13 @@ export class LaunchPlans {
       number: attempt.number,
       workerId: attempt.workerId,
       spec: job.spec,
-      environment: taskEnvironment({ job, task, attempt, ...this.parts }),
+      environment: taskEnvironment({
+        job,
+        task,
+        attempt,
+        homeRoot: this.parts.homeRoot,
+        advertiseHost: this.parts.hostOf(attempt.workerId),
+      }),
       devices: attempt.devices,
     };
   }

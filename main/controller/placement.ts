@@ -86,6 +86,12 @@ export class Placement {
     return [...this.workers.values()];
   }
 
+  /** Of a machine reached over the network; null for the controller's own. */
+  hostnameOf(workerId: string): string | null {
+    const worker = this.observed.find(({ id }) => id === workerId);
+    return worker?.address === undefined ? null : worker.hostname;
+  }
+
   /** Over the state as it is; the state takes the changes over by itself. */
   place(input: PlacementInput): { readonly changes: ChangeSet; readonly more: boolean } {
     this.feed.weigh(input.nowMs);

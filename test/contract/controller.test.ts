@@ -132,6 +132,23 @@ test('a request that was taken gets its answer again, whatever has become of the
   expect(await controller.submit(sent)).toEqual(first);
 });
 
+test('a task is told the name of the machine it runs on, which others reach it by', async () => {
+  const identity = { user: 'ann', mayManage: true };
+  const machine = { id: 'two', address: 'ssh://two', identity: null };
+  await controller.enqueue({ kind: 'machine-add', requestId: 'add', identity, machine, others: [] });
+  listener?.workers([fakeWorker, { ...fakeWorker, id: 'two', hostname: 'gpu-2.lab', address: 'ssh://two' }]);
+  await submit({ machine: 'two' });
+  await submit({ machine: fakeWorker.id });
+  const told = () =>
+    desired.map((item) =>
+      item.kind === 'stop' ? null : [item.launch.workerId, item.launch.environment['IRIS_ADVERTISE_HOST']],
+    );
+  await eventually(told).toEqual([
+    ['two', 'gpu-2.lab'],
+    [fakeWorker.id, 'localhost'],
+  ]);
+});
+
 test('reports of unknown attempts, repeats, and reports after the end change nothing', async () => {
   const { jobId } = await submit();
   const uid = await startedUid();
