@@ -12,6 +12,7 @@ import { checkContainerProfile } from '../../core/model/container-rights.js';
 import type { Backend } from '../backends/backend.js';
 import type { AsyncReads, AttemptRecord } from '../store/types.js';
 import type { Controller } from './controller.js';
+import { currentJobs, currentTasks } from './current-rows.js';
 import { judge, missingMessage } from './feasibility.js';
 import { createLogHandlers } from './log-handlers.js';
 import { createMachineHandlers } from './machine-handlers.js';
@@ -119,21 +120,21 @@ export function createHandlers(parts: HandlerParts): Handlers {
     },
     async 'job.list'(params) {
       const page = await reads.jobList(params.filter, params.sort, params.offset, params.limit);
-      return { total: page.total, rows: controller.views.refreshed(page.rows) };
+      return { total: page.total, rows: await currentJobs(page.rows, controller.views, reads) };
     },
     async 'job.children'(params) {
       const page = await reads.children(params.jobId, params.offset, params.limit);
-      return { total: page.total, rows: controller.views.refreshed(page.rows) };
+      return { total: page.total, rows: await currentJobs(page.rows, controller.views, reads) };
     },
     async 'job.get'(params, identity) {
       const detail = await reads.jobDetail(await existingJob(params.jobId, identity.user));
       if (detail === null) throw new RefusalError(refusal('NOT_FOUND', `There is no job ${params.jobId}.`));
-      const [summary = detail.summary] = controller.views.refreshed([detail.summary]);
+      const [summary = detail.summary] = await currentJobs([detail.summary], controller.views, reads);
       return { ...detail, summary };
     },
     async 'task.list'(params) {
-      const page = await reads.taskList(params.jobId, params.offset, params.limit);
-      return { total: page.total, rows: controller.views.refreshedTasks(page.rows) };
+      const read = () => reads.taskList(params.jobId, params.offset, params.limit);
+      return await currentTasks(await read(), controller.views, read);
     },
     async 'job.stop'(params, identity) {
       return { results: await controller.stopJobs(params.jobIds, identity, params.requestId) };

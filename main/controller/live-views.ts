@@ -106,6 +106,10 @@ export class LiveViews {
     return this.state.job(jobId) !== undefined;
   }
 
+  hasTask(taskId: string): boolean {
+    return this.state.task(taskId) !== undefined;
+  }
+
   summaryOf(jobId: string): JobSummary | null {
     const job = this.state.job(jobId);
     return job === undefined ? null : this.summary(job);
@@ -122,7 +126,9 @@ export class LiveViews {
   refreshed(rows: readonly JobSummary[]): JobSummary[] {
     return rows.map((row) => {
       const job = this.state.job(row.id);
-      return job === undefined || isTerminalJobState(job.state) ? row : this.summary(job);
+      if (job === undefined) return row;
+      // One that is over stays as it was read, unless that was before its end.
+      return isTerminalJobState(job.state) && isTerminalJobState(row.state) ? row : this.summary(job);
     });
   }
 

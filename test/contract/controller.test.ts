@@ -132,6 +132,18 @@ test('a request that was taken gets its answer again, whatever has become of the
   expect(await controller.submit(sent)).toEqual(first);
 });
 
+test('a row that was read before the end of a job that memory still holds tells of the end', async () => {
+  const { jobId } = await submit();
+  const uid = await startedUid();
+  report(uid, { startedAtMs: nowMs });
+  await eventually(() => store.jobById(jobId)?.state).toBe('RUNNING');
+  const before = controller.views.summaryOf(jobId);
+  if (before === null) throw new Error('it is not in memory');
+  await controller.stopJobs([jobId], { user: 'ann' }, 'stop it');
+  expect(controller.views.has(jobId)).toBe(true);
+  expect(controller.views.refreshed([before])).toMatchObject([{ id: jobId, state: 'KILLED' }]);
+});
+
 test('a task is told the name of the machine it runs on, which others reach it by', async () => {
   const identity = { user: 'ann', mayManage: true };
   const machine = { id: 'two', address: 'ssh://two', identity: null };
