@@ -164,6 +164,25 @@ describe.skipIf(noEngine || noRegistry)(withEngine(`images of a registry${why}`)
     expect(images.pulls().filter((pull) => pull.image === image)).toHaveLength(1);
   });
 
+  test.each(['kill', 'quit'] as const)(
+    'is fetched anew for a job when the Engine was restarted meanwhile (%s)',
+    async (how) => {
+      const way = await slowWay(open.address, layerBytes);
+      try {
+        const image = `${way.address}/lab/tool:1`;
+        const launch = backends.launch({ command: ['true'], image });
+        probe.run(launch);
+        await eventually(() => (view(image)?.doneBytes ?? 0) > 0, 'something has come', longMs);
+        await engine[how]();
+        way.release();
+        await engine.start();
+        expect(await probe.over(launch.uid, longMs)).toMatchObject({ state: 'SUCCEEDED', cause: null });
+      } finally {
+        way.close();
+      }
+    },
+  );
+
   test('of a private registry comes with a login of config.json', async () => {
     const image = `${locked.address}/lab/tool:1`;
     const host = await opened(basic('tester', 'right'));

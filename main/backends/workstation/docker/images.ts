@@ -95,7 +95,7 @@ export class Images implements ImageControl {
     this.fetch(image).catch(() => undefined);
   }
 
-  /** Begins, or joins the one that runs. Rejects with PullFailed. */
+  /** Begins, or joins the one that runs. Rejects with PullFailed, or EngineUnreachable when the Engine was lost meanwhile. */
   fetch(image: string): Promise<void> {
     const before = this.running.get(image);
     if (before !== undefined && before.endedAtMs === null) return before.done;
@@ -141,6 +141,8 @@ export class Images implements ImageControl {
             ? { code: 'IMAGE_UNAVAILABLE', message: `The pull of ${image} was cancelled.` }
             : failure(image, error, seen.full ?? last);
           this.ended(pull, cancelled ? 'CANCELLED' : 'FAILED', cause.message);
+          // Says nothing of the image: whoever needs it waits for the Engine, and asks again.
+          if (!cancelled && error instanceof EngineUnreachable) throw error;
           throw new PullFailed(cause, cause.code === 'DOCKER_STORAGE_FULL');
         },
       ),
@@ -196,7 +198,11 @@ export class Images implements ImageControl {
     const authconfig = await loginFor(image, environment, home);
     const login = authconfig === undefined ? {} : { authconfig };
     const stream = await engine
-      .ask((docker) => docker.createImage({ fromImage: withTag(image), abortSignal: signal, ...login }))
+      // Its first word comes only with the registry's.
+      .ask(
+        (docker) => docker.createImage({ fromImage: withTag(image), abortSignal: signal, ...login }),
+        silentMs,
+      )
       .catch((error: unknown) => {
         const refused = authconfig !== undefined && kindOf(error) === 'LOGIN_NEEDED';
         throw refused ? new LoginRefused('username' in authconfig ? authconfig.username : null) : error;
@@ -223,7 +229,9 @@ export class Images implements ImageControl {
         'close',
         over(() => (signal.aborted ? reject(new Error('cancelled')) : resolve())),
       );
-      stream.on('error', (broken: Error) => over(() => reject(broken))());
+      stream.on('error', ({ message }: Error) =>
+        over(() => reject(new EngineUnreachable(`its answer broke off (${message})`)))(),
+      );
     });
     if (fault.said !== null) throw new EngineRefusal(200, readDaemonError(fault.said));
     if (signal.aborted) throw new Error('cancelled');
@@ -259,10 +267,9 @@ class LoginRefused extends Error {
 
 /** `room`: what the Engine had for its data, as it was when it was full if it was. */
 function failure(image: string, error: unknown, room: DataRoom | null): Cause {
-  const said =
-    error instanceof EngineRefusal
-      ? daemonSentence(error.reason)
-      : `${error instanceof Error ? error.message : String(error)}.`;
+  const words = error instanceof Error ? error.message : String(error);
+  const lost = error instanceof EngineUnreachable ? 'the Docker Engine was lost meanwhile: ' : '';
+  const said = error instanceof EngineRefusal ? daemonSentence(error.reason) : `${lost}${words}.`;
   const registry = hostOf(registryOf(image));
   if (error instanceof LoginRefused) {
     const who = error.user === null ? 'the login' : `the login of ${error.user}`;
