@@ -8,23 +8,23 @@ const hostOnly = [
   /^ELECTRON_/,
   /^IRIS_/,
   /^NODE_(OPTIONS|ENV|CHANNEL_.*|UNIQUE_ID)$/,
-  /^npm_/,
-  /^INIT_CWD$/,
-  /^CHROME_/,
+  /^CHROME_(DESKTOP|CRASHPAD_.*|HEADLESS|RESTART|VERSION_EXTRA|WRAPPER)$/,
   /^VITEST/,
   /^ORIGINAL_XDG_CURRENT_DESKTOP$/,
-  /^GOOGLE_API_KEY$/,
   /^APPIMAGE$|^APPDIR$|^ARGV0$|^OWD$/,
 ];
+/** Of npm where it runs us; else they are the user's own settings of it. */
+const npmOnly = [/^npm_/, /^INIT_CWD$/];
 
 export function loginEnvironment(own: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const underNpm = own['npm_lifecycle_event'] !== undefined;
+  const left = underNpm ? [...hostOnly, ...npmOnly] : hostOnly;
   const result: Record<string, string> = {};
   for (const [name, value] of Object.entries(own)) {
-    if (value !== undefined && !hostOnly.some((pattern) => pattern.test(name))) result[name] = value;
+    if (value !== undefined && !left.some((pattern) => pattern.test(name))) result[name] = value;
   }
   const searchPath = result['PATH'];
-  if (own['npm_lifecycle_event'] !== undefined && searchPath !== undefined)
-    result['PATH'] = withoutNpm(searchPath);
+  if (underNpm && searchPath !== undefined) result['PATH'] = withoutNpm(searchPath);
   return result;
 }
 
