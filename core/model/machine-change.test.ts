@@ -107,7 +107,8 @@ describe('adding', () => {
     const refused = refusalOf(add(world, 'three', { address: 'ssh://alias', identity: 'id-of-two' }));
     expect(refused.code).toBe('ALREADY_EXISTS');
     expect(refused.message).toBe(
-      'ssh://alias is the machine two, which is a machine of this cluster already.',
+      'ssh://alias is the machine two, which is a machine of this cluster already. If it is another, both were set up from one image ' +
+        'and share one id: give this one its own (there: sudo rm /etc/machine-id; sudo systemd-machine-id-setup) and start it anew.',
     );
   });
 

@@ -62,11 +62,15 @@ export function checkAddition(
   if (same === undefined) return ok(null);
   const message = others.includes(same)
     ? `${address} is ${same.id}, the machine this controller runs on: it is a machine of this cluster already.`
-    : `${address} is the machine ${same.id}, which is a machine of this cluster already.`;
+    : `${address} is the machine ${same.id}, which is a machine of this cluster already. ${cloned}`;
   return refuse('ALREADY_EXISTS', message, [
     { field: 'address', value: address, expected: 'a machine that is none of this cluster yet' },
   ]);
 }
+
+const cloned =
+  'If it is another, both were set up from one image and share one id: give this one its own (there: sudo rm /etc/machine-id; ' +
+  'sudo systemd-machine-id-setup) and start it anew.';
 
 export interface MachineRemoval extends Administrator {
   readonly machineId: string;
