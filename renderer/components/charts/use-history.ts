@@ -37,6 +37,8 @@ export function useHistory(machineId: string, span: HistorySpan, paused: boolean
     let timer: ReturnType<typeof setTimeout> | null = null;
     let asking = false;
     let ended = false;
+    /** What is over is asked for until it was read once. */
+    let read = false;
     const from = (now: number) => (range === null ? start : now - range);
     const everyMs = (range ?? Date.now() - start) <= fineRangeMs ? fineAskMs : coarseAskMs;
 
@@ -51,6 +53,7 @@ export function useHistory(machineId: string, span: HistorySpan, paused: boolean
         .then(
           (answer) => {
             if (ended) return;
+            read = true;
             data = appendHistory(data, answer, from(now));
             setState({ kind: 'live', data, fromMs: from(now), toMs: toMs ?? now });
           },
@@ -64,7 +67,7 @@ export function useHistory(machineId: string, span: HistorySpan, paused: boolean
         )
         .finally(() => {
           asking = false;
-          if (!ended && toMs === null) timer ??= setTimeout(ask, everyMs);
+          if (!ended && (toMs === null || !read)) timer ??= setTimeout(ask, everyMs);
         });
     };
     const onVisible = () => {

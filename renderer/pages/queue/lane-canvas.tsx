@@ -87,7 +87,6 @@ export function LaneCanvas({ lanes, range, nowMs, onZoom, onPan, onOpen }: LaneC
   const [focused, setFocused] = useState<Place | null>(null);
   const [hasFocus, setHasFocus] = useState(false);
   const drag = useRef<{ x: number; moved: boolean } | null>(null);
-  const offsetMs = -new Date(nowMs).getTimezoneOffset() * 60_000;
   const lit = find(lanes, hovered) ?? (hasFocus ? find(lanes, focused) : null);
   const palette = usePalette(scroller);
 
@@ -100,7 +99,7 @@ export function LaneCanvas({ lanes, range, nowMs, onZoom, onPan, onOpen }: LaneC
     const context = element.getContext('2d');
     if (context === null) return;
     context.setTransform(scale, 0, 0, scale, 0, 0);
-    drawLanes({ context, palette, width, height, scrollTop, range, nowMs, lanes, lit, offsetMs });
+    drawLanes({ context, palette, width, height, scrollTop, range, nowMs, lanes, lit });
   });
 
   const latest = useRef({ onZoom, onPan });
@@ -171,7 +170,7 @@ export function LaneCanvas({ lanes, range, nowMs, onZoom, onPan, onOpen }: LaneC
   return (
     <div className={styles['lanes']}>
       <div className={styles['axis']} aria-hidden="true" style={{ marginLeft: gutter }}>
-        {ticksOf(range, width / tickWidth, offsetMs).map((tick) => (
+        {ticksOf(range, width / tickWidth).map((tick) => (
           <span key={tick} style={{ left: xOf(tick) }}>
             {isClearOfNow(xOf(tick), tickText(tick, range), nowLeft) ? tickText(tick, range) : ''}
           </span>

@@ -71,7 +71,6 @@ export interface Drawing {
   readonly lanes: Lanes;
   readonly lit: { readonly row: number; readonly bar: Bar } | null;
   /** What the local clock is ahead of UTC. */
-  readonly offsetMs: number;
 }
 
 /** From this height on a bar has room for its job's name, and for dashes that can be told apart. */
@@ -86,7 +85,7 @@ export function drawLanes(drawing: Drawing): void {
   context.clearRect(0, 0, width, height);
   context.strokeStyle = palette.line;
   context.lineWidth = 1;
-  for (const tick of ticksOf(range, width / tickWidth, drawing.offsetMs)) {
+  for (const tick of ticksOf(range, width / tickWidth)) {
     const x = Math.round(xOf(tick)) + 0.5;
     stroke(context, x, 0, x, height);
   }

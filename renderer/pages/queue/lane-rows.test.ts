@@ -140,14 +140,32 @@ describe('time on the axis', () => {
   });
 
   it('has ticks at whole local times', () => {
-    const ticks = ticksOf(range, 10, 0);
+    const ticks = ticksOf(range, 10, () => 0);
     expect(ticks[0]).toBe(range.startMs);
     expect(new Set(ticks.slice(1).map((tick, at) => tick - (ticks[at] ?? 0)))).toEqual(
       new Set([10 * minute]),
     );
-    const halfAnHourAhead = ticksOf({ startMs: nowMs, endMs: nowMs + 600 * minute }, 5, 30 * minute);
+    const halfAnHourAhead = ticksOf({ startMs: nowMs, endMs: nowMs + 600 * minute }, 5, () => 30 * minute);
     expect(halfAnHourAhead[0]).toBe(nowMs + 90 * minute);
   });
+
+  it.each([
+    ['ends', Date.UTC(2026, 9, 25, 1), 120, 60],
+    ['begins', Date.UTC(2026, 2, 29, 1), 60, 120],
+  ])(
+    'has ticks at whole local times also in the week in which summer time %s',
+    (_what, changeMs, before, after) => {
+      const offsetAt = (atMs: number) => (atMs < changeMs ? before : after) * minute;
+      const day = 24 * 60 * minute;
+      for (const hours of [1, 6, 12, 24]) {
+        const most = (7 * 24) / hours;
+        const ticks = ticksOf({ startMs: changeMs - 3.5 * day, endMs: changeMs + 3.5 * day }, most, offsetAt);
+        expect(ticks.length).toBeGreaterThanOrEqual(most - 2);
+        for (const tick of ticks) expect((tick + offsetAt(tick)) % (hours * 60 * minute)).toBe(0);
+        expect(ticks).toEqual([...new Set(ticks)].sort((a, b) => a - b));
+      }
+    },
+  );
 
   it('asks for the last hour at least, and for the same while little time passes', () => {
     const since = historySince(range, nowMs);

@@ -53,14 +53,28 @@ const steps = [
   2 * day,
 ];
 
-/** Whole local times, at most `most` of them. `offsetMs`: what the local clock is ahead of UTC. */
-export function ticksOf(range: TimeRange, most: number, offsetMs: number): number[] {
+/** What the local clock is ahead of UTC then. */
+export const localOffset = (atMs: number): number => -new Date(atMs).getTimezoneOffset() * minute;
+
+/** Whole local times, at most `most` of them. `offsetAt`: what the local clock is ahead of UTC, which changes twice a year. */
+export function ticksOf(
+  range: TimeRange,
+  most: number,
+  offsetAt: (atMs: number) => number = localOffset,
+): number[] {
   const span = range.endMs - range.startMs;
   const step = steps.find((candidate) => span / candidate <= Math.max(1, most)) ?? 7 * day;
-  const first = Math.ceil((range.startMs + offsetMs) / step) * step - offsetMs;
   const ticks: number[] = [];
-  for (let at = first; at < range.endMs; at += step) ticks.push(at);
-  return ticks;
+  let local = Math.ceil((range.startMs + offsetAt(range.startMs)) / step) * step;
+  for (;;) {
+    // By the offset before, and where the clock was changed in between by the one that holds then.
+    const near = local - offsetAt(ticks.at(-1) ?? range.startMs);
+    const at = local - offsetAt(local - offsetAt(near));
+    if (at >= range.endMs) return ticks;
+    // An hour that is left out, or comes twice, has no tick of its own.
+    if (at >= range.startMs && at > (ticks.at(-1) ?? -Infinity)) ticks.push(at);
+    local += step;
+  }
 }
 
 /** Start of what is asked of the past: whole steps of the span, so that the present moving on asks nothing anew. */
