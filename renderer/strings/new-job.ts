@@ -29,6 +29,9 @@ export const newJob = {
   shellOnly: (signs: string): string =>
     `${signs} means something to a shell only and is passed to the program as it is.`,
   wrapInShell: 'Run it through sh',
+  literal:
+    'Runs as it was submitted, word by word: nothing in it is read as a flag or a variable of this form.',
+  readFlags: 'Put them into the fields',
   flagsRead: 'The flags of the pasted line were put into the fields.',
   unused: (flags: string): string => `${flags} is not used: the job is submitted here.`,
   folder: 'Working folder',

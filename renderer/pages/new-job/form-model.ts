@@ -7,13 +7,15 @@ import {
   type JobRequest,
   type JobSpec,
 } from '../../../core/contract/job-request.js';
-import { joinWords, parseCommandText } from '../../../core/contract/job-text.js';
+import { joinWords, parseCommandText, splitWords } from '../../../core/contract/job-text.js';
 
 /** How the job that is waited for must have ended. */
 export type DependencyWay = JobSpec['dependencies'][number]['on'];
 
 export interface JobForm {
   command: string;
+  /** The command is its words, also where they read as flags of ours or as variables: so it was submitted. */
+  literal: boolean;
   workingDirectory: string;
   gpu: string;
   cpu: string;
@@ -51,6 +53,7 @@ export interface JobForm {
 
 export const emptyForm: JobForm = {
   command: '',
+  literal: false,
   workingDirectory: '',
   gpu: '',
   cpu: '',
@@ -159,9 +162,23 @@ const isEmptyMount = ({ source, target }: JobForm['mounts'][number]): boolean =>
 
 const numberOrText = (text: string): number | string => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : text);
 
+function commandOf(
+  form: Pick<JobForm, 'command' | 'literal'>,
+): Result<{ readonly command: readonly string[]; readonly request: Partial<JobRequest> }> {
+  if (!form.literal) return parseCommandText(form.command);
+  const split = splitWords(form.command);
+  return split.ok ? ok({ command: split.value.words, request: {} }) : split;
+}
+
+/** Whether the words read as something else than a command once they are written as text. */
+function readsOtherwise(command: readonly string[]): boolean {
+  const read = parseCommandText(joinWords(command));
+  return !read.ok || read.value.isRunCommand || read.value.command.length !== command.length;
+}
+
 /** What the form says, not judged yet except for what cannot be written as a request (an open quote, a broken constraint). */
 export function formToRequest(form: JobForm): Result<JobRequest> {
-  const command = parseCommandText(form.command);
+  const command = commandOf(form);
   if (!command.ok) return command;
   const constraints: NonNullable<JobRequest['constraints']> = [];
   for (const wish of form.constraints) {
@@ -246,6 +263,7 @@ export function requestToForm(request: JobRequest): JobForm {
   return {
     ...emptyForm,
     command: joinWords(request.command),
+    literal: readsOtherwise(request.command),
     workingDirectory: request.workingDirectory,
     gpu:
       typeof gpu === 'object'
@@ -291,6 +309,7 @@ export function requestToForm(request: JobRequest): JobForm {
 
 /** The form after its command was read: flags of a pasted `irisctl job run` line and leading variables go into their fields. */
 export function spreadCommand(form: JobForm): JobForm | null {
+  if (form.literal) return null;
   const read = parseCommandText(form.command);
   if (!read.ok || Object.keys(read.value.request).length + (read.value.isRunCommand ? 1 : 0) === 0)
     return null;
@@ -334,6 +353,7 @@ export function readDraft(text: string | null): JobForm | null {
       text: textOf(row.get('text')),
       preferred: row.get('preferred') === true,
     }));
+    form.literal = known.get('literal') === true;
     for (const flag of flags) form[flag] = known.get(flag) === true;
     form.mounts = rows(known.get('mounts')).map((row) => ({
       source: textOf(row.get('source')),

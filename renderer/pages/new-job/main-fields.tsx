@@ -92,6 +92,22 @@ export function MainFields({ form }: MainFieldsProps) {
             </Button>
           </div>
         )}
+        {form.values.literal ? (
+          <div className={styles['note']}>
+            <Icon name="info" size={14} />
+            <span>{words.literal}</span>
+            <Button
+              variant="subtle"
+              size="compact-xs"
+              onClick={() => {
+                const next = { ...form.values, literal: false };
+                form.fill(spreadCommand(next) ?? next);
+              }}
+            >
+              {words.readFlags}
+            </Button>
+          </div>
+        ) : null}
         {unused.length === 0 ? null : <div className={styles['note']}>{words.unused(unused.join(', '))}</div>}
       </div>
       <div className={styles['folder']}>

@@ -91,6 +91,37 @@ describe('New job', () => {
     expect(screen.getByText('--cluster=marin is not used: the job is submitted here.')).toBeTruthy();
   });
 
+  it.each([
+    [['irisctl', 'job', 'run', '--gpu', '1', '--no-wait', '--', 'python', 'child.py']],
+    [['SEED=3', 'python', 'train.py']],
+  ])('leaves the command of a job as it was, though it reads like something else: %j', async (command) => {
+    const host = new FakeHost({ jobs: [fakeSummary({ id: '/anna/launcher' })] });
+    const spec = parseJobRequest({ command, workingDirectory: '/w' });
+    if (spec.ok) host.specs.set('/anna/launcher', spec.value);
+    show({ host }, '/anna/launcher');
+    fireEvent.blur(await screen.findByLabelText('Command'));
+    fireEvent.click(screen.getByRole('radio', { name: 'YAML' }));
+    fireEvent.click(screen.getByRole('radio', { name: 'Form' }));
+    submit();
+    await waitFor(() => {
+      expect(host.callsOf('job.submit').map(({ request }) => request.command)).toEqual([command]);
+    });
+    expect(host.callsOf('job.submit')[0]?.request).not.toHaveProperty('environment');
+  });
+
+  it('puts the flags of a command into the fields where that is asked for', async () => {
+    const host = new FakeHost({ jobs: [fakeSummary({ id: '/anna/launcher' })] });
+    const spec = parseJobRequest({
+      command: ['irisctl', 'job', 'run', '--gpu', '1', '--', 'python', 'child.py'],
+      workingDirectory: '/w',
+    });
+    if (spec.ok) host.specs.set('/anna/launcher', spec.value);
+    show({ host }, '/anna/launcher');
+    fireEvent.click(await screen.findByRole('button', { name: 'Put them into the fields' }));
+    expect([valueOf('Command'), valueOf('GPUs')]).toEqual(['python child.py', '1']);
+    expect(screen.queryByRole('button', { name: 'Put them into the fields' })).toBe(null);
+  });
+
   it('goes to YAML and back without loss, and does not leave broken YAML', async () => {
     show();
     type('Command', 'python train.py 1e-4');
