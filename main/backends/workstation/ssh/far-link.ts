@@ -7,7 +7,14 @@ import farClaimsText from './far-claims.pl?raw';
 import type { Asking } from './asking.js';
 import farHandText from './far-hand.pl?raw';
 import { farFrame, FarWords, type FarText, type FarWord } from './far-words.js';
-import { newSocket, sshArgs, sshEnvironment, sshProgram, type SshCommandOptions } from './ssh-command.js';
+import {
+  endWhole,
+  newSocket,
+  sshArgs,
+  sshEnvironment,
+  sshProgram,
+  type SshCommandOptions,
+} from './ssh-command.js';
 import { sshFailure, type SshFailure } from './ssh-failure.js';
 
 export interface FarLinkOptions {
@@ -89,7 +96,7 @@ export function openFarLink(options: FarLinkOptions): FarLink {
     if (over) return;
     const judged = spoke ? failure : judgedLogin(failure);
     finish();
-    child.kill('SIGKILL');
+    endWhole(child);
     options.onLost(judged);
   }
 
@@ -241,7 +248,7 @@ export function openFarLink(options: FarLinkOptions): FarLink {
       }
       finish();
       return new Promise((resolve) => {
-        const force = setTimeout(() => child.kill('SIGKILL'), leaveMs);
+        const force = setTimeout(() => endWhole(child), leaveMs);
         child.once('close', () => {
           clearTimeout(force);
           resolve();

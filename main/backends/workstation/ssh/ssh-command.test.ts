@@ -1,6 +1,66 @@
 import { spawnSync } from 'node:child_process';
-import { expect, test } from 'vitest';
-import { sshArgs } from './ssh-command.js';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { eventually } from '../../../../test/harness/eventually.js';
+import { readProcess } from '../../../machine/processes.js';
+import { openFarLink } from './far-link.js';
+import { runProgram, sshArgs } from './ssh-command.js';
+import type { SshFailure } from './ssh-failure.js';
+
+let folder: string;
+let program: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'iris-ssh-'));
+  program = path.join(folder, 'ssh');
+  // As a configuration may have it: what it runs on the way hangs, and has its output open.
+  writeFileSync(program, `#!/bin/sh\nsleep 300 &\necho $! >${folder}/pid\nwait\n`);
+  chmodSync(program, 0o755);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Of what hangs. */
+async function hanging(): Promise<number> {
+  const file = path.join(folder, 'pid');
+  await eventually(() => existsSync(file) && readFileSync(file, 'utf8') !== '').toBe(true);
+  return Number(readFileSync(file, 'utf8'));
+}
+
+test('a client that does not end in time is ended with all that it has started', async () => {
+  const end = runProgram(program, [], { timeoutMs: 500 });
+  const pid = await hanging();
+  expect(readProcess(pid)).not.toBeNull();
+  expect((await end).code).toBeNull();
+  await eventually(() => readProcess(pid)).toBeNull();
+});
+
+test('so is one that gives no answer', async () => {
+  const lost = new Promise<SshFailure>((resolve) => {
+    openFarLink({
+      ssh: {
+        client: { program },
+        address: { user: null, host: 'ws-2', port: null },
+        knownHosts: [],
+        connectTimeoutMs: 1000,
+        aliveEveryMs: 1000,
+      },
+      socketFolder: folder,
+      monotonicMs: () => performance.now(),
+      nowMs: () => Date.now(),
+      helloWithinMs: 500,
+      pingEveryMs: 50,
+      silentAfterMs: 1000,
+      onWord: () => undefined,
+      onContact: () => undefined,
+      onLost: resolve,
+    });
+  });
+  const pid = await hanging();
+  expect((await lost).kind).toBe('silent');
+  await eventually(() => readProcess(pid)).toBeNull();
+});
 
 const isThere = spawnSync('ssh', ['-V']).error === undefined;
 

@@ -2,7 +2,7 @@
  * How the system's own OpenSSH client is called: aliases, jump hosts, agents, known hosts and rules of the site are the user's own.
  * What would let a configuration surprise a program (forwarding, commands of its own, a terminal) is switched off.
  */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync } from 'node:fs';
 import os from 'node:os';
@@ -126,6 +126,19 @@ export function sshEnvironment({ asking = null }: Pick<SshCommandOptions, 'askin
   return env;
 }
 
+/**
+ * By force, with all that it has started: what a configuration has it run on the way (a jump host, a test of the network) would hang on
+ * alone. It leads a session of its own.
+ */
+export function endWhole(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    child.kill('SIGKILL'); // no such group: not this system, or over
+  }
+}
+
 export interface ProgramEnd {
   readonly code: number | null;
   readonly out: string;
@@ -152,8 +165,14 @@ export function runProgram(
       env: more.env ?? { ...process.env, LC_ALL: 'C' },
     });
     let [out, err] = ['', ''];
-    more.onStart?.(() => child.kill('SIGKILL'));
-    const timer = setTimeout(() => child.kill('SIGKILL'), more.timeoutMs);
+    const end = (): void => {
+      endWhole(child);
+      // Whoever left its session and still has these keeps nobody waiting.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
+    more.onStart?.(end);
+    const timer = setTimeout(end, more.timeoutMs);
     child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
     child.stdin.on('error', () => undefined);
