@@ -26,6 +26,8 @@ interface Holder {
   readonly entry: AttemptEntry;
   /** Processes that were on the cards before it. */
   readonly before: ReadonlySet<number>;
+  /** Of others', those its owner was told of: how much they use by now is no news. */
+  readonly told: Set<number>;
   /** Since when each of its cards is idle. */
   readonly idleSinceMs: Map<string, number>;
 }
@@ -43,7 +45,7 @@ export class DeviceWatch {
   add(entry: AttemptEntry, gpus: readonly GpuView[]): void {
     if ((entry.launch?.devices.length ?? 0) === 0 || this.holders.has(entry.uid)) return;
     const before = new Set(gpus.flatMap(({ processes }) => processes.map(({ pid }) => pid)));
-    this.holders.set(entry.uid, { entry, before, idleSinceMs: new Map() });
+    this.holders.set(entry.uid, { entry, before, told: new Set(), idleSinceMs: new Map() });
   }
 
   remove(uid: string): void {
@@ -68,12 +70,13 @@ export class DeviceWatch {
     }
   }
 
-  private lookForOthers({ entry, before }: Holder, gpu: GpuView): void {
+  private lookForOthers({ entry, before, told }: Holder, gpu: GpuView): void {
     const others = gpu.processes.filter(
       ({ computes, attemptUid, pid }) =>
         computes && attemptUid === null && !before.has(pid) && this.options.isAlive(pid),
     );
-    if (others.length === 0) return;
+    if (others.every(({ pid }) => told.has(pid))) return;
+    for (const { pid } of others) told.add(pid);
     const message = `Other processes compute on its GPU ${gpu.name} (${gpu.uuid}): ${namesOf(others)}. They carry no mark of the task and were left alone.`;
     this.options.warn(entry, { code: 'GPU_INTRUDER', message });
   }
