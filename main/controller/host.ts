@@ -317,6 +317,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       attemptsFolder: home.attempts,
       logger,
       nowMs,
+      monotonicMs,
       busy: () => controller.busy(),
       waitedFor: () => treesWaitedFor(controller.memory),
       forgotten: (jobIds) => publishForgotten(publisher, controller.views, jobIds),

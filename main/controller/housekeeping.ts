@@ -16,6 +16,8 @@ const unknownKeptMs = jobsKeptMs + dayMs;
 const checkpointEveryMs = 10 * 60_000;
 /** Trees deleted in one turn of the event loop, so that a sweep never delays a round. */
 const treesATurn = 5;
+/** A wall clock that is so much further on than the time that passed was set, or the machine slept: for good, if it is so an hour later. */
+const clockLeapMs = hourMs;
 
 export interface Housekeeping {
   stop(): void;
@@ -26,6 +28,7 @@ export function startHousekeeping(options: {
   readonly attemptsFolder: string;
   readonly logger: Logger;
   readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
   /** True while a round is due: the sweep waits. */
   readonly busy: () => boolean;
   /** Root jobs of the trees that jobs still wait for. */
@@ -38,6 +41,7 @@ export function startHousekeeping(options: {
   const { store, logger, nowMs } = options;
   const folders = new AttemptFolders(options.attemptsFolder, logger);
   let foldersDueMs = Number.NEGATIVE_INFINITY;
+  let course = { wallMs: nowMs(), monotonicMs: options.monotonicMs() };
   let stopped = false;
   let next: NodeJS.Timeout | null = null;
 
@@ -50,10 +54,22 @@ export function startHousekeeping(options: {
     next.unref();
   }
 
+  /** Since it was asked last. What is old by a wrong clock would be gone for good. */
+  function clockLeapt(): boolean {
+    const before = course;
+    course = { wallMs: nowMs(), monotonicMs: options.monotonicMs() };
+    const passedMs = course.monotonicMs - before.monotonicMs;
+    return course.wallMs - before.wallMs - passedMs > clockLeapMs;
+  }
+
   async function sweep(): Promise<void> {
     if (stopped) return;
     if (options.busy()) {
       later(1000, () => void sweep());
+      return;
+    }
+    if (clockLeapt()) {
+      later(sweepEveryMs, () => void sweep());
       return;
     }
     try {

@@ -58,25 +58,28 @@ afterEach(() => {
   folder.remove();
 });
 
+function begin(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  housekeeping = startHousekeeping({
+    store,
+    attemptsFolder: attempts,
+    logger: {
+      info: () => undefined,
+      warn: (message) => warnings.push(message),
+      error: (message) => warnings.push(message),
+    },
+    nowMs: () => nowMs,
+    monotonicMs: () => 0,
+    busy: () => false,
+    waitedFor,
+    forgotten: (jobIds) => forgotten.push(...jobIds),
+    anHourPassed: () => anHourPassed(),
+  });
+}
+
 /** What is there in the end; the time passes meanwhile. */
 async function afterwards<T>(read: () => T, expected: T): Promise<void> {
-  if (housekeeping === null) {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
-    housekeeping = startHousekeeping({
-      store,
-      attemptsFolder: attempts,
-      logger: {
-        info: () => undefined,
-        warn: (message) => warnings.push(message),
-        error: (message) => warnings.push(message),
-      },
-      nowMs: () => nowMs,
-      busy: () => false,
-      waitedFor,
-      forgotten: (jobIds) => forgotten.push(...jobIds),
-      anHourPassed: () => anHourPassed(),
-    });
-  }
+  if (housekeeping === null) begin();
   const look = (): T => {
     vi.advanceTimersByTime(60_000);
     return read();
@@ -126,6 +129,21 @@ test('old jobs go with their folders, and it is told which', async () => {
   expect(forgotten).toEqual(['/ann/old']);
   expect(existsSync(path.join(attempts, old))).toBe(false);
   expect(warnings).toEqual([]);
+});
+
+test('nothing is forgotten by a clock that is wrong for less than an hour', async () => {
+  const uid = ended('young', 1);
+  begin();
+  nowMs += 30 * dayMs;
+  for (let minute = 0; minute < 50; minute += 1) {
+    vi.advanceTimersByTime(60_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect([forgotten, there()]).toEqual([[], [uid]]);
+  nowMs -= 30 * dayMs;
+  const old = ended('old', 8);
+  await afterwards(() => [existsSync(path.join(attempts, old)), there()], [false, [uid]]);
+  expect(forgotten).toEqual(['/ann/old']);
 });
 
 test('folders that nobody knows any more go, what was written to lately stays, and so does what is no attempt', async () => {
