@@ -264,7 +264,8 @@ export const methods = {
   'image.pull': { params: z.strictObject({ machineId, image: imageName }), result: z.strictObject({}) },
   'image.cancel': { params: z.strictObject({ machineId, image: imageName }), result: z.strictObject({}) },
   'image.remove': {
-    params: z.strictObject({ machineId, imageId: z.string().min(1).max(255) }),
+    // It becomes a part of what the Engine is asked for: nothing in it may lead elsewhere or add to it.
+    params: z.strictObject({ machineId, imageId: z.string().regex(/^[\w:.@-]{1,255}$/) }),
     result: z.strictObject({}),
   },
   /** Users with a budget of their own or any use, and the caller, by name. */
