@@ -11,6 +11,7 @@ export interface FakeContainer {
   readonly labels: Readonly<Record<string, string>>;
   status: 'created' | 'running' | 'exited' | 'dead';
   exitCode: number;
+  finishedAt: string;
   /** Lines of its output so far. */
   readonly lines: string[];
 }
@@ -52,7 +53,8 @@ export class FakeEngine {
 
   put(name: string, labels: Readonly<Record<string, string>>): FakeContainer {
     const id = `id-of-${name}`;
-    const made: FakeContainer = { id, name, labels, status: 'created', exitCode: 0, lines: [] };
+    const state = { status: 'created', exitCode: 0, finishedAt: '0001-01-01T00:00:00Z' } as const;
+    const made: FakeContainer = { id, name, labels, ...state, lines: [] };
     this.containers.set(id, made);
     return made;
   }
@@ -70,9 +72,16 @@ export class FakeEngine {
   end(container: FakeContainer, exitCode: number): void {
     container.status = 'exited';
     container.exitCode = exitCode;
+    container.finishedAt = new Date().toISOString().replace('Z', '000000Z');
     for (const follower of this.followers.get(container.id) ?? []) follower.end();
     const event = { Type: 'container', Action: 'die', Actor: { ID: container.id } };
     for (const listener of this.events) listener.write(`${JSON.stringify(event)}\n`);
+  }
+
+  /** Those who listen to its events are cut off. */
+  cutOff(): void {
+    for (const listener of this.events) listener.destroy();
+    this.events.clear();
   }
 
   private async answer(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
@@ -154,7 +163,7 @@ async function read(request: http.IncomingMessage): Promise<string> {
 
 const rowOf = ({ id, status, labels }: FakeContainer) => ({ Id: id, State: status, Labels: labels });
 
-function viewOf({ id, name, labels, status, exitCode }: FakeContainer): unknown {
+function viewOf({ id, name, labels, status, exitCode, finishedAt }: FakeContainer): unknown {
   const time = '2026-11-30T10:00:00.000000000Z';
   return {
     Id: id,
@@ -164,7 +173,7 @@ function viewOf({ id, name, labels, status, exitCode }: FakeContainer): unknown 
       Running: status === 'running',
       ExitCode: exitCode,
       StartedAt: status === 'created' ? '0001-01-01T00:00:00Z' : time,
-      FinishedAt: status === 'exited' ? time : '0001-01-01T00:00:00Z',
+      FinishedAt: finishedAt,
     },
     Config: { Labels: labels },
   };

@@ -78,7 +78,8 @@ export class ContainerHub {
       outOfMemory: false,
       signals: [],
       lostAtMs: null,
-      isFar: this.options.isFar,
+      // Also one that DOCKER_HOST or a context names elsewhere.
+      isFar: this.options.isFar || (this.options.engine.known()?.reach ?? 'here') !== 'here',
       unasked: false,
       done,
       loss,

@@ -1,4 +1,5 @@
 /** Attempts in containers of an Engine that answers late, twice or not at all, and with notes that a power cut left unreadable. */
+import net from 'node:net';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -201,6 +202,36 @@ describe('an Engine that does not answer', () => {
     expect(hangsUp).toBe(4);
     expect(performance.now() - beganMs).toBeGreaterThan(4 * 200);
   });
+});
+
+test.each([
+  ['an Engine here does not answer: that is a loss of the machine', 'socket', 'WORKER_FAILED'],
+  ['one elsewhere does not: that is its own, as the way there was lost', 'connector', 'FAILED'],
+] as const)('an end with a code of its own while %s', async (_, kind, state) => {
+  const wanted = launch();
+  const connect = () => net.connect(engine.socket);
+  const endpoint =
+    kind === 'socket'
+      ? ({ kind, path: engine.socket } as const)
+      : ({ kind, connect, said: 'the test' } as const);
+  const runtime = open({ find: () => ({ ok: true, endpoint, from: 'the test' }) });
+  await runtime.start();
+  runtime.reconcile([{ kind: 'run', launch: wanted }]);
+  await until(() => last(wanted.uid)?.state === 'RUNNING');
+  await until(() => engine.asked.includes('GET events'));
+  const container = engine.named(`iris-${wanted.uid}`);
+  if (container === undefined) throw new Error('its container is gone');
+  let refused = 0;
+  engine.instead.set('GET events', (_request, response) => {
+    refused += 1;
+    response.destroy();
+  });
+  engine.cutOff();
+  await until(() => refused > 0);
+  engine.end(container, 6);
+  engine.instead.delete('GET events');
+  await over(wanted.uid);
+  expect(last(wanted.uid)).toMatchObject({ state, exitCode: 6 });
 });
 
 test('what is left and cannot be removed keeps neither the rest nor who waits for what lives of it', async () => {
