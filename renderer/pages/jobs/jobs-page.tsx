@@ -6,6 +6,7 @@ import type { JobSort } from '../../../core/contract/api.js';
 import type { JobChange } from '../../../core/contract/queue.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { jobRoute, navigate, newJobRoute, replaceRoute } from '../../app/router.js';
+import { useTimeText } from '../../components/clock.js';
 import { EmptyState, ErrorState, LoadingNote } from '../../components/feedback.js';
 import { Icon } from '../../components/icon.js';
 import { PageHeader } from '../../components/page-header.js';
@@ -30,6 +31,7 @@ import {
   parseJobsView,
   showsEnded,
   sortOf,
+  startOfDay,
   wholeView,
   type JobsView,
 } from './jobs-view.js';
@@ -89,9 +91,11 @@ export function JobsPage({ query }: { readonly query: string }) {
   };
 
   useEffect(() => list.attach(), [list]);
+  // What failed today is another list at midnight.
+  const day = useTimeText((nowMs) => String(startOfDay(nowMs)));
   useEffect(() => {
-    list.setQuery({ filter: filterOf(view, user, Date.now()), sort: sortOf(view) });
-  }, [list, view, user]);
+    list.setQuery({ filter: filterOf(view, user, Number(day)), sort: sortOf(view) });
+  }, [list, view, user, day]);
 
   const rowsOf = useCallback(
     (ids: readonly string[]) => ids.flatMap((id) => desktop.jobs.get(id) ?? []),
