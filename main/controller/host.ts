@@ -27,11 +27,13 @@ import { ownName } from '../machine/users.js';
 import { builtModule } from '../modules.js';
 import { listenOnSocket } from '../server/socket-server.js';
 import { acquireOwnerLock } from '../store/owner-lock.js';
+import { copyInThread } from '../store/copy-snapshot.js';
 import { openReader } from '../store/reader.js';
 import { openReads } from '../store/reads.js';
 import { openStore } from '../store/store.js';
 import { Controller } from './controller.js';
 import type { BackendPatience } from './guarded-backend.js';
+import { DailyCopy } from './daily-copy.js';
 import { createHandlers } from './handlers.js';
 import { ImageWatch } from './image-watch.js';
 import { startHousekeeping } from './housekeeping.js';
@@ -132,8 +134,9 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const store = openStore({ path: home.database, nowMs, log: logger, appVersion: options.appVersion });
     steps.push({ name: 'store', dispose: () => store.close() });
 
+    const workerFile = pathToFileURL(builtModule('reader-worker'));
     const reads = openReader({
-      workerFile: pathToFileURL(builtModule('reader-worker')),
+      workerFile,
       path: home.database,
       log: logger,
       ...(options.hostKind === 'desktop'
@@ -323,6 +326,12 @@ export async function startHost(options: HostOptions): Promise<Host> {
       forgotten: (jobIds) => publishForgotten(publisher, controller.views, jobIds),
       // Nothing is read by that, and the counts are told.
       anHourPassed: () => void controller.markInboxRead([]),
+      copy: new DailyCopy({
+        path: home.database,
+        copy: (to, signal) => copyInThread({ path: home.database, workerFile, signal }, to),
+        logger,
+        nowMs,
+      }),
     });
     steps.push({ name: 'housekeeping', dispose: () => housekeeping.stop() });
     const socket = await listenOnSocket(home.socket, open);

@@ -1,4 +1,4 @@
-/** What a host does beside its jobs: retention, and folding the write-ahead log in when idle. */
+/** What a host does beside its jobs: retention, a copy a day, and folding the write-ahead log in when idle. */
 import type { Store } from '../store/types.js';
 import { AttemptFolders } from './attempt-folders.js';
 import { describeError, type Logger } from './logger.js';
@@ -37,6 +37,7 @@ export function startHousekeeping(options: {
   readonly forgotten: (jobIds: readonly string[]) => void;
   /** What is counted over the last day is to be counted anew. */
   readonly anHourPassed: () => void;
+  readonly copy: { makeIfDue(): Promise<void>; stop(): void };
 }): Housekeeping {
   const { store, logger, nowMs } = options;
   const folders = new AttemptFolders(options.attemptsFolder, logger);
@@ -95,6 +96,7 @@ export function startHousekeeping(options: {
           () => !isStopped(),
         );
       }
+      await options.copy.makeIfDue();
     } catch (error) {
       logger.error('Retention failed; it is tried again in an hour', describeError(error));
     }
@@ -115,6 +117,7 @@ export function startHousekeeping(options: {
   return {
     stop() {
       stopped = true;
+      options.copy.stop();
       if (next !== null) clearTimeout(next);
       clearInterval(checkpoint);
     },

@@ -55,34 +55,50 @@ export function backupSync(connection: Connection, kind: string, nowMs: number):
   });
 }
 
-/** Copies page by page between other work. Returns the file. */
-export async function backupInBackground(
-  connection: Connection,
+/**
+ * The same beside other work: `copy` writes the file it is given, and makes it durable. What an ended program left of earlier ones is
+ * removed first; of one that fails nothing stays.
+ */
+export async function backupBeside(
+  path: string,
   kind: string,
   nowMs: number,
+  copy: (partial: string) => Promise<void>,
 ): Promise<string> {
-  const file = connection.guard('Backing up the database', () => freeName(connection.path, kind, nowMs));
-  const partial = `${file}.partial`;
-  rmSync(partial, { force: true });
   try {
-    await connection.database.backup(partial, { progress: () => 500 });
-  } catch (error) {
-    rmSync(partial, { force: true });
-    throw asRefusal(error, 'Backing up the database', connection.path);
-  }
-  return connection.guard('Backing up the database', () => {
-    keep(partial, file, prefixOf(connection.path, kind));
+    const file = freeName(path, kind, nowMs);
+    removeHalves(path, kind);
+    try {
+      await copy(`${file}.partial`);
+      keep(`${file}.partial`, file, prefixOf(path, kind));
+    } catch (error) {
+      removeHalves(path, kind);
+      throw error;
+    }
     return file;
-  });
+  } catch (error) {
+    throw asRefusal(error, 'Backing up the database', path);
+  }
 }
 
-/** The newest copy there is, of any kind; null when there is none. */
-export function newestBackup(databasePath: string): string | null {
+function removeHalves(databasePath: string, kind: string): void {
+  const folder = folderOf(databasePath);
+  for (const name of readdirSync(folder))
+    if (name.startsWith(prefixOf(databasePath, kind)) && !name.endsWith('.db'))
+      rmSync(join(folder, name), { force: true });
+}
+
+/** The newest copy there is, of any kind unless one is named; null when there is none. */
+export function newestBackup(
+  databasePath: string,
+  kind?: string,
+): { readonly file: string; readonly atMs: number } | null {
   const folder = folderOf(databasePath);
   if (!existsSync(folder)) return null;
+  const prefix = kind === undefined ? '' : prefixOf(databasePath, kind);
   const files = readdirSync(folder)
-    .filter((name) => name.endsWith('.db'))
-    .map((name) => ({ file: join(folder, name), at: statSync(join(folder, name)).mtimeMs }))
-    .sort((a, b) => a.at - b.at);
-  return files.at(-1)?.file ?? null;
+    .filter((name) => name.startsWith(prefix) && name.endsWith('.db'))
+    .map((name) => ({ file: join(folder, name), atMs: statSync(join(folder, name)).mtimeMs }))
+    .sort((a, b) => a.atMs - b.atMs);
+  return files.at(-1) ?? null;
 }

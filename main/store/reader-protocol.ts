@@ -56,4 +56,6 @@ export type ReaderReply =
 /** Given to the thread when it starts. */
 export interface ReaderData {
   readonly path: string;
+  /** It copies the database there and ends, instead of answering. */
+  readonly copyTo?: string;
 }

@@ -1,6 +1,6 @@
 /** The controller's store: the one writing connection of a data folder. */
 import { refusal, RefusalError } from '../../core/contract/errors.js';
-import { backupInBackground, newestBackup } from './backups.js';
+import { newestBackup } from './backups.js';
 import { makeDurable, openConnection, type Connection } from './connection.js';
 import { createFailedUnseen } from './counts.js';
 import { prepareDatabaseFile } from './files.js';
@@ -73,7 +73,7 @@ function withAdvice(error: RefusalError, path: string): RefusalError {
   const advice =
     backup === null
       ? 'There is no backup of it yet. Keep the file and the two beside it (-wal, -shm); `sqlite3 FILE .recover` may read them.'
-      : `To go on from the newest backup, move ${path} and the two files beside it (-wal, -shm) elsewhere and copy ${backup} to ${path}.`;
+      : `To go on from the newest backup, move ${path} and the two files beside it (-wal, -shm) elsewhere and copy ${backup.file} to ${path}.`;
   const result = new RefusalError(
     refusal('DATABASE_CORRUPT', `${error.refusal.message} Nothing was changed or deleted. ${advice}`),
   );
@@ -131,7 +131,6 @@ function storeOf(
       const result = connection.guard('Moving the write-ahead log', () => checkpoint.get());
       return result !== undefined && result.busy === 0 && result.log === result.checkpointed;
     },
-    backup: () => backupInBackground(connection, 'copy', nowMs()),
     close: () => {
       connection.close();
     },

@@ -106,8 +106,6 @@ export interface Store {
   integrity(): readonly string[];
   /** Moves the write-ahead log into the database; for idle moments. True when all of it was moved. */
   checkpoint(): boolean;
-  /** Copies the database into `backups/` beside it and keeps the newest three of its kind; returns the file's path. */
-  backup(): Promise<string>;
   /** Close readers first: the last connection to close folds the write-ahead log in. */
   close(): void;
 }

@@ -38,6 +38,7 @@ let forgotten: string[];
 let warnings: string[];
 let waitedFor: () => readonly string[];
 let anHourPassed: () => void;
+let copiesAsked: number;
 
 beforeEach(() => {
   folder = makeFolder();
@@ -50,6 +51,7 @@ beforeEach(() => {
   warnings = [];
   waitedFor = () => [];
   anHourPassed = () => undefined;
+  copiesAsked = 0;
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -74,6 +76,7 @@ function begin(): void {
     waitedFor,
     forgotten: (jobIds) => forgotten.push(...jobIds),
     anHourPassed: () => anHourPassed(),
+    copy: { makeIfDue: () => Promise.resolve(void (copiesAsked += 1)), stop: () => undefined },
   });
 }
 
@@ -205,6 +208,16 @@ test('a failure that nobody has looked at is told of for a day, also by a host t
   nowMs += dayMs + 1;
   await afterwards(failed, 0);
   controller.stop();
+});
+
+test('a copy of the database is asked for once nothing old is left, then each hour', async () => {
+  ended('one', 9);
+  await afterwards(() => copiesAsked, 1);
+  expect(there()).toEqual([]);
+  const hourMs = dayMs / 24;
+  vi.advanceTimersByTime(hourMs - 60_001);
+  expect(copiesAsked).toBe(1);
+  await afterwards(() => copiesAsked, 2);
 });
 
 test('who looks at the list is told which rows are gone, and how many jobs are left', async () => {

@@ -14,13 +14,14 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RefusalError, type Refusal } from '../../core/contract/errors.js';
+import { backupBeside } from '../../main/store/backups.js';
 import { openConnection } from '../../main/store/connection.js';
+import { copySnapshot } from '../../main/store/copy-snapshot.js';
 import { migrate, schemaVersion } from '../../main/store/migrate.js';
 import { migrations } from '../../main/store/migrations/index.js';
 import type { Migration } from '../../main/store/migrations/migration.js';
 import { openReads } from '../../main/store/reads.js';
 import {
-  changes,
   lifeOfJob,
   makeFolder,
   openTestStore,
@@ -249,7 +250,9 @@ describe('a database that must not be opened', () => {
     store.commit(
       together(Array.from({ length: 200 }, (_, number) => lifeOfJob(`/alice/job-${number}`)).flat()),
     );
-    const backup = await store.backup();
+    const backup = await backupBeside(folder.database, 'daily', startMs, (to) =>
+      copySnapshot(folder.database, to, silent),
+    );
     store.close();
     damage(folder.database, 4096 * 3, 4096 * 4);
     const before = readFileSync(folder.database);
@@ -289,28 +292,6 @@ describe('a database that must not be opened', () => {
   it('is not read before the store has made it', () => {
     const refused = refusalOf(() => openReads({ path: folder.database, nowMs: () => startMs, log: silent }));
     expect(refused.code).toBe('STORAGE_FAILED');
-  });
-});
-
-describe('backups', () => {
-  it('hold what was committed, and only the newest three stay', async () => {
-    let now = startMs;
-    const store = openTestStore(folder.database, { nowMs: () => now });
-    const files: string[] = [];
-    for (let number = 0; number < 5; number++) {
-      store.commit(together(lifeOfJob(`/alice/job-${number}`)));
-      now += 60_000;
-      files.push(await store.backup());
-    }
-    store.commit(changes({ meta: { after: 1 } }));
-    store.close();
-    expect(
-      readdirSync(join(folder.path, 'backups')).map((name) => join(folder.path, 'backups', name)),
-    ).toEqual(files.slice(2));
-    const copy = openTestStore(files[4] ?? '');
-    expect(copy.findJob('/alice/job-4')?.state).toBe('SUCCEEDED');
-    expect(copy.loadLive().meta['after']).toBeUndefined();
-    copy.close();
   });
 });
 
