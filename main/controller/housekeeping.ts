@@ -63,6 +63,16 @@ export function startHousekeeping(options: {
     return course.wallMs - before.wallMs - passedMs > clockLeapMs;
   }
 
+  /** Whether something can be forgotten or not, the last day is another one now. */
+  function anHourPassed(): void {
+    try {
+      options.anHourPassed();
+    } catch (error) {
+      logger.error('What is counted over the last day could not be counted anew', describeError(error));
+    }
+    void sweep();
+  }
+
   async function sweep(): Promise<void> {
     if (stopped) return;
     if (options.busy()) {
@@ -70,7 +80,7 @@ export function startHousekeeping(options: {
       return;
     }
     if (clockLeapt()) {
-      later(sweepEveryMs, () => void sweep());
+      later(sweepEveryMs, anHourPassed);
       return;
     }
     try {
@@ -87,7 +97,6 @@ export function startHousekeeping(options: {
         later(1000, () => void sweep());
         return;
       }
-      options.anHourPassed();
       if (now >= foldersDueMs) {
         foldersDueMs = now + foldersEveryMs;
         await folders.removeUnknown(
@@ -100,7 +109,7 @@ export function startHousekeeping(options: {
     } catch (error) {
       logger.error('Retention failed; it is tried again in an hour', describeError(error));
     }
-    later(sweepEveryMs, () => void sweep());
+    later(sweepEveryMs, anHourPassed);
   }
 
   const checkpoint = setInterval(() => {
@@ -112,7 +121,7 @@ export function startHousekeeping(options: {
     }
   }, checkpointEveryMs);
   checkpoint.unref();
-  later(60_000, () => void sweep());
+  later(60_000, anHourPassed);
 
   return {
     stop() {

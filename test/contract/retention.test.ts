@@ -210,12 +210,26 @@ test('a failure that nobody has looked at is told of for a day, also by a host t
   controller.stop();
 });
 
+test('what is counted over the last day is counted anew, also after a night asleep and where nothing can be forgotten', async () => {
+  let counted = 0;
+  anHourPassed = () => (counted += 1);
+  waitedFor = () => {
+    throw new Error('The disk is full.');
+  };
+  begin();
+  nowMs += dayMs / 2;
+  await afterwards(() => counted, 1);
+  expect(warnings).toEqual([]);
+  await afterwards(() => counted, 2);
+  await afterwards(() => warnings.length, 1);
+});
+
 test('a copy of the database is asked for once nothing old is left, then each hour', async () => {
   ended('one', 9);
   await afterwards(() => copiesAsked, 1);
   expect(there()).toEqual([]);
   const hourMs = dayMs / 24;
-  vi.advanceTimersByTime(hourMs - 60_001);
+  vi.advanceTimersByTime(hourMs / 2);
   expect(copiesAsked).toBe(1);
   await afterwards(() => copiesAsked, 2);
 });
