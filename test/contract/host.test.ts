@@ -173,9 +173,10 @@ describe('job.check', () => {
 
   test('says whether it would start now, wait, never run, or is wrong', async () => {
     const { id, cpuMillicoresTotal } = await shared.machine();
-    expect(await check(shell('true', { cpu: cpuMillicoresTotal / 1000 }))).toMatchObject({
+    const starts = await check(shell('true', { cpu: cpuMillicoresTotal / 1000 }));
+    expect(starts.message).toBe(`Starts now on ${id}.`);
+    expect(starts).toMatchObject({
       verdict: 'STARTS_NOW',
-      message: `Starts now on ${id}.`,
       fields: [],
       dryRun: { verdict: 'STARTS_NOW', places: [{ index: 0, workerId: id, provisional: false }] },
     });

@@ -5,6 +5,7 @@ import type { MethodResult } from '../../core/contract/api.js';
 import type { JobRequest } from '../../core/contract/job-request.js';
 import type { MachineView } from '../../core/contract/machines.js';
 import type { TestClient } from './client.js';
+import { eventually } from './eventually.js';
 import { running, shell, stop, submit } from './host-jobs.js';
 import { makeHomeRoot, startHostProcess, type HostProcess } from './host-process.js';
 
@@ -57,6 +58,12 @@ export function sharedHost(): SharedHost {
       limit: 500,
     });
     if (rows.length > 0) await stop(given(client), ...rows.map((row) => row.id));
+    // A job is over before its processes are gone, and until then they hold what the next test may count on.
+    const held = async (): Promise<number> => {
+      const { cpuMillicoresTotal, cpuMillicoresFree } = await shared.machine();
+      return cpuMillicoresTotal - cpuMillicoresFree;
+    };
+    await eventually(held).toBe(0);
   });
 
   const shared: SharedHost = {
