@@ -57,8 +57,9 @@ export function createSshFleet(options: SshFleetOptions): SshFleet {
   const { local, home, log, nowMs, monotonicMs, workerOf, desk } = options;
   const client = options.client ?? { configFile: process.env['IRIS_SSH_CONFIG'] };
   const backend = createFleet({ local, machines: [], log, nowMs, workerOf });
+  const isKnown = workerOf === undefined ? undefined : async (uid: string) => (await workerOf(uid)) !== null;
   const open = ({ id, address, identity }: Member): SshMachine =>
-    createSshMachine({ name: id, address, identity, home, log, nowMs, monotonicMs, client, desk });
+    createSshMachine({ name: id, address, identity, home, log, nowMs, monotonicMs, isKnown, client, desk });
   const pending = new PendingRemovals({ home, log, open, sayAfterMs: options.sayAfterMs });
   const machines = new Map<string, SshMachine>();
   const members = new Map<string, Member>();

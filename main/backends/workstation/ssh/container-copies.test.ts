@@ -12,12 +12,15 @@ const [running = '', ended = '', written = '', forgotten = ''] = uids;
 let folder: string;
 let monotonicMs: number;
 let copies: ContainerCopies;
+let known: string[];
 
 beforeEach(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'iris-copies-'));
   monotonicMs = 0;
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  copies = new ContainerCopies(folder, { log, nowMs: Date.now, monotonicMs: () => monotonicMs });
+  known = [];
+  const isKnown = (uid: string) => Promise.resolve(known.includes(uid));
+  copies = new ContainerCopies(folder, { log, nowMs: Date.now, monotonicMs: () => monotonicMs, isKnown });
   for (const uid of uids) make(uid);
 });
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -37,6 +40,12 @@ const there = () => uids.filter((uid) => existsSync(path.join(folder, uid)));
 test('the log of a container is kept from its end on, whenever it began', async () => {
   copies.ended(ended);
   writeFileSync(path.join(folder, written, 'out'), 'the last line, yesterday');
+  copies.removeOld((uid) => uid === running);
+  await eventually(there).toEqual([running, ended, written]);
+});
+
+test('however old, it is kept for as long as its job', async () => {
+  known = [ended, written];
   copies.removeOld((uid) => uid === running);
   await eventually(there).toEqual([running, ended, written]);
 });

@@ -1,11 +1,13 @@
-/** Copies of the logs of containers on a machine reached by SSH, one folder an attempt: kept a day longer than the controller keeps jobs. */
+/** Copies of the logs of containers on a machine reached by SSH, one folder an attempt: kept for as long as the controller keeps their jobs. */
 import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { messageOf } from '../process/error-code.js';
 import type { LinkLog } from '../process/launcher-link.js';
+import { unknownOf } from './far-retention.js';
 
 const dayMs = 86_400_000;
+/** Younger ones are not asked about: a day more than jobs are kept. */
 const keptMs = 8 * dayMs;
 
 export class ContainerCopies {
@@ -17,6 +19,7 @@ export class ContainerCopies {
       readonly log: LinkLog;
       readonly nowMs: () => number;
       readonly monotonicMs: () => number;
+      readonly isKnown?: ((uid: string) => Promise<boolean>) | undefined;
     },
   ) {}
 
@@ -37,17 +40,22 @@ export class ContainerCopies {
     const { monotonicMs, nowMs } = this.options;
     if (monotonicMs() - this.lookedMs < dayMs || !existsSync(this.folder)) return;
     this.lookedMs = monotonicMs();
-    for (const uid of readdirSync(this.folder)) {
-      if (!/^[0-9a-f]{16}$/.test(uid) || isWanted(uid)) continue;
-      if (nowMs() - lastMs(path.join(this.folder, uid)) > keptMs) void this.remove(uid);
-    }
+    const old = readdirSync(this.folder).filter(
+      (uid) =>
+        /^[0-9a-f]{16}$/.test(uid) &&
+        !isWanted(uid) &&
+        nowMs() - lastMs(path.join(this.folder, uid)) > keptMs,
+    );
+    void this.remove(old);
   }
 
-  private async remove(uid: string): Promise<void> {
-    try {
-      await rm(path.join(this.folder, uid), { recursive: true, force: true });
-    } catch (error) {
-      this.options.log.warn('An old log could not be removed', { uid, error: messageOf(error) });
+  private async remove(old: readonly string[]): Promise<void> {
+    for (const uid of await unknownOf(old, this.options)) {
+      try {
+        await rm(path.join(this.folder, uid), { recursive: true, force: true });
+      } catch (error) {
+        this.options.log.warn('An old log could not be removed', { uid, error: messageOf(error) });
+      }
     }
   }
 }

@@ -38,6 +38,7 @@ export interface FarDockerOptions {
   readonly log: LinkLog;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
+  readonly isKnown?: ((uid: string) => Promise<boolean>) | undefined;
   readonly files: FarFiles;
   /** As the far hand sees it. */
   readonly seen: () => DockerState;

@@ -19,12 +19,13 @@
 #                                                    -> prepared ID FOLDER WHY-NOT, or after these two why its cards were refused
 #   hold UID CLAIM..., release UID, contained UID... claims of containers: one that runs, one that is over, and all that may live
 #   room ID PATH -> room ID WHAT-DF-SAYS
+#   forget UID...     of those that `old` named          -> pruned
 #   sample, disks, gpus, docker, ping ID             -> the same word with what was found
 #   tool ID ARGUMENT...   asks nvidia-smi            -> tool ID done|late|hangs|failed TEXT, then pid, attempt and user of processes it names
 #   loop ID ARGUMENT...   until unloop ID            -> loop ID TEXT as it prints, loop-end ID when it ends
 #   kernel                                           -> kernel READABLE LAST-NUMBER, then numbers and lines about cards; later ones unasked
 # A claim is: in a container 0|1, shares its cards 0|1, millicores, bytes of memory, devices.
-# Unasked: taking BYTES of what has not come in whole yet, full WHY, then attempts with the sizes of their logs; hello, started, running, missing, fenced, unfilled, fault, gone, memory, usage, checkpoint, size, stuck, claims
+# Unasked: taking BYTES of what has not come in whole yet, full WHY, then attempts with the sizes of their logs; old UID...; hello, started, running, missing, fenced, unfilled, fault, gone, memory, usage, checkpoint, size, stuck, claims
 use strict;
 use warnings;
 use POSIX ();
@@ -738,11 +739,10 @@ sub sample {
   say_('sample', $busy, $all, $total, $available);
 }
 
-# Folders of attempts that the controller keeps no more, a day after that. Nothing that lives is touched: a container may for longer
-# than that, and which do is known only once that was told.
-sub prune {
+# Attempts of which nothing was written for a day longer than a controller keeps jobs. None that lives is one of them: a container may
+# live for longer than that, and which do is known only once that was told.
+sub old_attempts {
   my @old;
-  utime undef, undef, map { "$base/$_/container" } keys %contained;
   opendir my $all, $base or return;
   for my $uid (grep { /^[0-9a-f]{16}$/ && !$attempts{$_} && !exists $contained{$_} } readdir $all) {
     my $at = modified("$base/$uid/claim");
@@ -753,9 +753,22 @@ sub prune {
     }
     next unless defined $at && now() - $at > 8 * 86_400;
     my $claim = claim_of($uid);
-    push @old, "$base/$uid" unless $claim->{kind} eq 'claimed' && !$claim->{status} && alive($claim);
+    push @old, $uid unless $claim->{kind} eq 'claimed' && !$claim->{status} && alive($claim);
   }
-  job('pruned', 3600, sub { run_program('rm', '-rf', '--', @old[0 .. ($#old < 999 ? $#old : 999)]) }) if @old;
+  return @old;
+}
+
+# However old, the controller may want them still: their job runs on, or it was away when they ended.
+sub prune {
+  utime undef, undef, map { "$base/$_/container" } keys %contained;
+  my @old = old_attempts();
+  say_('old', @old[0 .. ($#old < 9999 ? $#old : 9999)]) if @old;
+}
+
+sub forget {
+  my %old = map { $_ => 1 } old_attempts();
+  my @gone = map { "$base/$_" } grep { $old{$_} } @_;
+  job('pruned', 3600, sub { run_program('rm', '-rf', '--', @gone[0 .. ($#gone < 999 ? $#gone : 999)]) }) if @gone;
 }
 
 # A mark in the folder of a container's attempt, as old as the last word of it.
@@ -926,6 +939,7 @@ sub receive {
     my ($id, $path) = @texts;
     job("room-$id", 5, sub { run_program('df', '-Pk', $path) }) or say_('room', $id, '');
   }
+  elsif ($kind eq 'forget') { forget(@texts) }
   elsif ($kind eq 'has') { has(@texts) }
   elsif ($kind eq 'put') { put_file("$base/.files/$texts[0]", $texts[1]) or $unput{ $texts[0] } = "$!" }
   elsif ($kind eq 'sample') { Claims::refresh(); look_claims(); sample() }

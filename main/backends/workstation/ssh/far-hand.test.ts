@@ -44,7 +44,7 @@ function age(...files: string[]): void {
   for (const file of files) if (existsSync(file)) utimesSync(file, nineDaysAgo, nineDaysAgo);
 }
 
-test('the folder of a container that lives is kept, however old; that of one that is over goes', async () => {
+test('the folder of a container that lives is kept, however old; that of one that is over goes once nobody wants it', async () => {
   const before = await open();
   const inImage = () => {
     const launch = launchOf({ command: ['true'] });
@@ -59,13 +59,20 @@ test('the folder of a container that lives is kept, however old; that of one tha
   for (const { uid } of [live, over]) age(at(uid, 'container'), at(uid));
   age(at(unstarted));
   const hand = await open();
-  await hand.word('pruned');
-  expect(existsSync(at(unstarted))).toBe(false);
-  // Until it is told which live, it may be either.
-  expect([live, over].map(({ uid }) => existsSync(at(uid, 'work')))).toEqual([true, true]);
+  const old = async () => {
+    const word = await hand.word('old');
+    hand.said.splice(hand.said.indexOf(word), 1);
+    return Array.from({ length: word.count }, (_, index) => word.text(index));
+  };
+  // Until it is told which live, one that has a container may be either.
+  expect(await old()).toEqual([unstarted]);
   hand.send('contained', live.uid);
-  await eventually(() => existsSync(at(over.uid))).toBe(false);
-  expect(existsSync(at(live.uid, 'work'))).toBe(true);
+  expect((await old()).sort()).toEqual([unstarted, over.uid].sort());
+  // Nothing goes before the controller was asked, and nothing that lives or is young whatever it says.
+  expect([unstarted, over.uid].map((uid) => existsSync(at(uid)))).toEqual([true, true]);
+  hand.send('forget', over.uid, live.uid, '0123456789abcdef');
+  await hand.word('pruned');
+  expect([unstarted, over.uid, live.uid].map((uid) => existsSync(at(uid)))).toEqual([true, false, true]);
   hand.send('release', live.uid);
   hand.send('ping', '1');
   await hand.word('pong');

@@ -21,6 +21,8 @@ export interface SshMachineOptions {
   readonly log: LinkLog;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
+  /** Whether the controller keeps an attempt; absent: none that is old. */
+  readonly isKnown?: ((uid: string) => Promise<boolean>) | undefined;
   readonly client?: SshClient | undefined;
   /** Where what the client asks is answered; absent: nowhere. */
   readonly desk?: AskDesk | undefined;

@@ -1,8 +1,9 @@
 /** A machine by SSH without SSH between: what its far hand and its controller make of each other. */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { launchOf } from '../../../../test/harness/backend-probe.js';
+import { eventually } from '../../../../test/harness/eventually.js';
 import { LocalMachine } from '../../../../test/harness/local-machine.js';
 
 let machine: LocalMachine;
@@ -87,4 +88,31 @@ test('of one that is removed nothing is taken for the next of its name', async (
   expect(named().sort()).toEqual(['load-ws-here', 'ws-here.json']);
   probe.machine.forget();
   expect(named()).toEqual([]);
+});
+
+test('of what ended long before its controller is back the end and the log are there, until nobody keeps it', async () => {
+  const before = await machine.probe();
+  await before.healthy();
+  const launch = launchOf({ command: ['sh', '-c', 'echo done; exit 3'] });
+  before.run(launch);
+  await before.over(launch.uid);
+  await before.machine.close();
+  const [place = ''] = readdirSync(machine.attempts(), { recursive: true, encoding: 'utf8' }).filter(
+    (name) => path.basename(name) === launch.uid,
+  );
+  const folder = path.join(machine.attempts(), place);
+  const nineDaysAgo = new Date(Date.now() - 9 * 86_400_000);
+  for (const name of [...readdirSync(folder), '.'])
+    utimesSync(path.join(folder, name), nineDaysAgo, nineDaysAgo);
+  const asked: string[] = [];
+  const isKnown = (uid: string) => Promise.resolve(asked.push(uid) > 0);
+  const probe = await machine.probe({ isKnown });
+  await eventually(() => asked).toEqual([launch.uid]);
+  probe.want({ kind: 'keep', uid: launch.uid, launch });
+  expect(await probe.over(launch.uid)).toMatchObject({ state: 'FAILED', exitCode: 3 });
+  const { data } = await probe.machine.readLog(launch.uid, 'out', 0, 100);
+  expect(Buffer.from(data).toString()).toBe('done\n');
+  await probe.machine.close();
+  await machine.probe({ isKnown: () => Promise.resolve(false) });
+  await eventually(() => existsSync(folder)).toBe(false);
 });

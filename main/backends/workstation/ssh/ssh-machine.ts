@@ -32,6 +32,7 @@ import { FarFiles } from './far-files.js';
 import { disksOf, dockerOf, FarMachine, SampleTimes, helloOf, type FarHello } from './far-machine.js';
 import { folderUnusable, foreignIdentity, infeasibleOn, observationOf } from './far-observation.js';
 import { FarReads } from './far-reads.js';
+import { forgetOld } from './far-retention.js';
 import { setupTexts } from './far-setup.js';
 import type { FarWord } from './far-words.js';
 import { LoginTries } from './login-tries.js';
@@ -111,9 +112,8 @@ class OneMachine implements SshMachine {
       onSettled: () => this.tell(),
     });
     this.docker = new FarDocker({
+      ...options,
       ...reports,
-      name: options.name,
-      home: options.home,
       files: this.files,
       seen: () => this.machine.docker,
       connect: (listening) => this.connect(listening),
@@ -249,6 +249,9 @@ class OneMachine implements SshMachine {
         return;
       case 'range':
         this.reads.word(word);
+        return;
+      case 'old':
+        void forgetOld(word, this.options, (...texts) => this.connection.send(...texts));
         return;
       case 'sample':
         this.machine.sample(word);
