@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { eventually } from '../../../../test/harness/eventually.js';
 import { readProcess } from '../../../machine/processes.js';
 import { openFarLink } from './far-link.js';
@@ -60,6 +60,16 @@ test('so is one that gives no answer', async () => {
   const pid = await hanging();
   expect((await lost).kind).toBe('silent');
   await eventually(() => readProcess(pid)).toBeNull();
+});
+
+test('of one that is over nothing is ended any more: its number may be that of others by then', async () => {
+  writeFileSync(program, '#!/bin/sh\nexit 0\n');
+  let end = (): void => undefined;
+  await runProgram(program, [], { timeoutMs: 5000, onStart: (kill) => (end = kill) });
+  const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
+  end();
+  expect(kill).not.toHaveBeenCalled();
+  kill.mockRestore();
 });
 
 const isThere = spawnSync('ssh', ['-V']).error === undefined;

@@ -165,7 +165,10 @@ export function runProgram(
       env: more.env ?? { ...process.env, LC_ALL: 'C' },
     });
     let [out, err] = ['', ''];
+    let over = false;
     const end = (): void => {
+      // Its number may be another's by now.
+      if (over) return;
       endWhole(child);
       // Whoever left its session and still has these keeps nobody waiting.
       child.stdout.destroy();
@@ -182,6 +185,7 @@ export function runProgram(
       reject(error);
     });
     child.once('close', (code) => {
+      over = true;
       clearTimeout(timer);
       resolve({ code, out, err });
     });
