@@ -98,13 +98,14 @@ async function fleetOf(machines = [new FakeOne('two'), new FakeOne('three')]) {
   const workers: string[][] = [];
   const grew: string[] = [];
   const errors: string[] = [];
+  const infos: string[] = [];
   const note = (message: string, detail?: Readonly<Record<string, unknown>>) => {
     errors.push(`${message}: ${JSON.stringify(detail)}`);
   };
   const fleet = createFleet({
     local,
     machines,
-    log: { info: () => undefined, warn: note, error: note },
+    log: { info: (message) => void infos.push(message), warn: note, error: note },
     nowMs: () => 42,
     stopWithinMs: 50,
     workerOf: (uid) => Promise.resolve(uid === 'old' ? 'two' : null),
@@ -114,7 +115,7 @@ async function fleetOf(machines = [new FakeOne('two'), new FakeOne('three')]) {
     workers: (all) => workers.push(all.map(({ id }) => id)),
     logGrew: (uid) => grew.push(uid),
   });
-  return { fleet, local, machines, heard, workers, grew, errors };
+  return { fleet, local, machines, heard, workers, grew, errors, infos };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -289,12 +290,13 @@ describe('a fleet of machines', () => {
   test('a machine on which nothing can be started is given no tasks for a while, then is tried again', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const { fleet, machines, errors } = await fleetOf();
+      const { fleet, machines, errors, infos } = await fleetOf();
       const [two, three] = machines;
       if (two === undefined || three === undefined) throw new Error('there is no machine');
       const cause = { code: 'LOG_STORAGE_FULL', message: 'No space left on device.' } as const;
       const lost = { ...ended('b'), state: 'WORKER_FAILED', startedAtMs: null, cause } as const;
-      const runs = { ...ended('b'), state: 'RUNNING', startedAtMs: 5 } as const;
+      const since = { ...ended('old'), state: 'RUNNING', startedAtMs: 41 } as const;
+      const runs = { ...ended('b'), state: 'RUNNING', startedAtMs: 42 } as const;
       const fails = (times: number) => {
         for (let count = 0; count < times; count += 1) two.listener?.observations([lost]);
       };
@@ -318,11 +320,19 @@ describe('a fleet of machines', () => {
       fails(1);
       vi.advanceTimersByTime(30_000);
       expect(seen()).toEqual(tripped);
+      // What it has run since before is told of as ever.
+      two.listener?.observations([since, { ...since, state: 'SUCCEEDED' }]);
+      expect(seen()).toEqual(tripped);
       vi.advanceTimersByTime(30_000);
       expect(seen()).toEqual(well);
       two.listener?.observations([runs]);
       fails(9);
       expect(seen()).toEqual(well);
+      fails(1);
+      expect(seen()).toEqual(tripped);
+      expect(infos).toEqual(['A machine is tried again', 'A machine is tried again']);
+      await fleet.remove('two');
+      expect(infos).toHaveLength(2);
       await fleet.close();
     } finally {
       vi.useRealTimers();

@@ -60,6 +60,7 @@ class MachineFleet implements Fleet {
   private readonly removed = new Set<string>();
   private readonly leaving = new Leaving();
   private readonly trouble = new StartTrouble({
+    nowMs: () => this.options.nowMs(),
     onChange: (machine, why) => {
       const { id } = machine.describe();
       if (why === null) this.options.log.info('A machine is tried again', { machine: id });

@@ -5,6 +5,7 @@
 import type { AttemptObservation, Backend } from '../backend.js';
 
 export interface StartTroubleOptions {
+  readonly nowMs: () => number;
   /** It is given tasks again, or none any more: why. */
   readonly onChange: (machine: Backend, why: string | null) => void;
 }
@@ -16,6 +17,8 @@ const longestPauseMs = 600_000;
 
 interface Failing {
   inVain: number;
+  /** When something was last started there in vain. */
+  atMs: number;
   pauseMs: number;
   timer: NodeJS.Timeout | null;
 }
@@ -35,19 +38,19 @@ export class StartTrouble {
 
   heard(machine: Backend, batch: readonly AttemptObservation[]): void {
     for (const { state, startedAtMs, cause } of batch) {
-      if (startedAtMs !== null || state === 'RUNNING' || state === 'SUCCEEDED') this.forget(machine);
-      else if (state === 'WORKER_FAILED' && faults.includes(cause?.code ?? ''))
+      // What has run there since before, and is told of again, says nothing of starts.
+      if (startedAtMs !== null) {
+        if (startedAtMs >= (this.machines.get(machine)?.atMs ?? 0)) this.starts(machine);
+      } else if (state === 'WORKER_FAILED' && faults.includes(cause?.code ?? ''))
         this.inVain(machine, cause?.message ?? '');
     }
   }
 
+  /** It is none of the cluster any more. */
   forget(machine: Backend): void {
-    const failing = this.machines.get(machine);
-    if (failing === undefined) return;
+    const timer = this.machines.get(machine)?.timer ?? null;
+    if (timer !== null) clearTimeout(timer);
     this.machines.delete(machine);
-    if (failing.timer === null) return;
-    clearTimeout(failing.timer);
-    this.options.onChange(machine, null);
   }
 
   close(): void {
@@ -55,10 +58,17 @@ export class StartTrouble {
     this.machines.clear();
   }
 
+  private starts(machine: Backend): void {
+    const paused = this.pauses(machine);
+    this.forget(machine);
+    if (paused) this.options.onChange(machine, null);
+  }
+
   private inVain(machine: Backend, why: string): void {
-    const failing = this.machines.get(machine) ?? { inVain: 0, pauseMs: firstPauseMs, timer: null };
+    const failing = this.machines.get(machine) ?? { inVain: 0, atMs: 0, pauseMs: firstPauseMs, timer: null };
     this.machines.set(machine, failing);
     failing.inVain += 1;
+    failing.atMs = this.options.nowMs();
     if (failing.inVain < mostInVain || failing.timer !== null) return;
     failing.timer = setTimeout(() => {
       // One more is enough to know that it is no better.
