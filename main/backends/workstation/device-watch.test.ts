@@ -6,7 +6,9 @@ import { newEntry } from './process/attempt-entry.js';
 
 const card = 'GPU-1';
 
-function gpu(...users: (readonly [pid: number, usedBytes: number])[]): GpuView {
+type User = readonly [pid: number, usedBytes: number];
+
+function gpu(users: readonly User[], uuid = card): GpuView {
   const processes = users.map(([pid, usedBytes]) => ({
     pid,
     usedBytes,
@@ -15,7 +17,7 @@ function gpu(...users: (readonly [pid: number, usedBytes: number])[]): GpuView {
     computes: true,
     attemptUid: null,
   }));
-  return { ...plainGpu, uuid: card, index: 0, name: 'H100', variant: 'h100', processes, claimedBy: [] };
+  return { ...plainGpu, uuid, index: 0, name: 'H100', variant: 'h100', processes, claimedBy: [] };
 }
 
 test('who computes on a held card is told once, not each time it uses more or less', () => {
@@ -26,10 +28,10 @@ test('who computes on a held card is told once, not each time it uses more or le
     warn: (_, { code, message }) => said.push(`${code}: ${message}`),
     lose: () => undefined,
   });
-  const entry = newEntry('a', '', launchOf({ command: ['true'], gpu: '1' }, { devices: [card] }));
+  const entry = newEntry('a', '', launchOf({ command: ['true'], gpu: '2' }, { devices: [card, 'GPU-2'] }));
   entry.phase = 'running';
-  watch.add(entry, [gpu([3, 1e6])]);
-  const look = (...users: (readonly [number, number])[]) => watch.look([gpu(...users)], new Set());
+  watch.add(entry, [gpu([[3, 1e6]])]);
+  const look = (...users: User[]) => watch.look([gpu(users)], new Set());
   look([3, 5e6]);
   expect(said).toEqual([]);
   for (let used = 1; used <= 50; used += 1) look([3, 1e6], [4001, used * 20e6]);
@@ -42,4 +44,9 @@ test('who computes on a held card is told once, not each time it uses more or le
   expect(said[1]).toContain('process 4002');
   look([4002, 2e9]);
   expect(said).toHaveLength(2);
+  // On another of its cards it is news.
+  for (let used = 1; used <= 5; used += 1)
+    watch.look([gpu([[4002, 1e9]]), gpu([[4002, used]], 'GPU-2')], new Set());
+  expect(said).toHaveLength(3);
+  expect(said[2]).toContain('its GPU H100 (GPU-2): python of ben (process 4002');
 });

@@ -26,8 +26,8 @@ interface Holder {
   readonly entry: AttemptEntry;
   /** Processes that were on the cards before it. */
   readonly before: ReadonlySet<number>;
-  /** Of others', those its owner was told of: how much they use by now is no news. */
-  readonly told: Set<number>;
+  /** Of others', those its owner was told of, by card: how much they use by now is no news. */
+  readonly told: Set<string>;
   /** Since when each of its cards is idle. */
   readonly idleSinceMs: Map<string, number>;
 }
@@ -75,8 +75,9 @@ export class DeviceWatch {
       ({ computes, attemptUid, pid }) =>
         computes && attemptUid === null && !before.has(pid) && this.options.isAlive(pid),
     );
-    if (others.every(({ pid }) => told.has(pid))) return;
-    for (const { pid } of others) told.add(pid);
+    const here = others.map(({ pid }) => `${pid} ${gpu.uuid}`);
+    if (here.every((one) => told.has(one))) return;
+    for (const one of here) told.add(one);
     const message = `Other processes compute on its GPU ${gpu.name} (${gpu.uuid}): ${namesOf(others)}. They carry no mark of the task and were left alone.`;
     this.options.warn(entry, { code: 'GPU_INTRUDER', message });
   }
