@@ -5,7 +5,6 @@
 import os from 'node:os';
 import type { GpuView } from '../../core/contract/gpus.js';
 import type { NvidiaCard } from '../../core/formats/nvidia-smi/card.js';
-import { parseCardsList, type ListedCard } from '../../core/formats/nvidia-smi/cards-list.js';
 import {
   cardColumns,
   cardsOfQuery,
@@ -24,6 +23,7 @@ import { measuredNow, silentView, viewsOf } from './gpu-views.js';
 import { KernelLog, type ErrorLog } from './kernel-log.js';
 import { NvidiaTool, type CardsTool } from './nvidia-tool.js';
 import { createProcessView } from './processes.js';
+import { SliceNames } from './slice-names.js';
 import { userOfProcess } from './users.js';
 
 /** A process that computes on a card; what only draws the desktop is none. */
@@ -100,7 +100,7 @@ class NvidiaReader implements GpuReader {
   private lost = new Map<string, string>();
   /** Cards that said nothing when they were asked alone: why. */
   private unheard: ReadonlyMap<string, string> = new Map();
-  private listed: readonly ListedCard[] = [];
+  private readonly sliceNames = new SliceNames();
   private topology: ReadonlyMap<number, CardTopology> | null = null;
   private topologyOf = '';
   /** What jobs can be given of each card, as it was at the last look. */
@@ -272,12 +272,7 @@ class NvidiaReader implements GpuReader {
 
   /** Names of slices, how cards are joined, and whose the memory is where the description does not tell. */
   private async lookAround(): Promise<void> {
-    if (this.cards.some(({ slices }) => slices.length > 0)) {
-      const answer = await this.tool.run(['-L']);
-      if (answer.kind === 'text') this.listed = parseCardsList(answer.text);
-      // Under another name a slice that somebody has could be given out once more.
-      else if (answer.kind === 'failed') this.failure = answer.reason;
-    }
+    this.failure = await this.sliceNames.look(this.tool, this.cards);
     const names = this.cards.map(({ uuid }) => uuid).join();
     if (names !== this.topologyOf && this.cards.length > 0) {
       const answer = await this.tool.run(['topo', '-m']);
@@ -354,7 +349,7 @@ class NvidiaReader implements GpuReader {
       attemptOf: this.attemptOf,
       userOf: this.options.elsewhere?.userOf ?? userOfProcess,
       hostMemoryBytes: this.options.elsewhere?.memoryBytes ?? os.totalmem(),
-      listed: this.listed,
+      listed: this.sliceNames.listed(),
       topology: this.topology,
       cards: this.cards,
     });

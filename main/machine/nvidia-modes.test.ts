@@ -38,11 +38,11 @@ test('while their names cannot be asked for, slices go by no other', async () =>
   const uuids = [3, 4, 5, 6].map((id) => `MIG-b000000${id}-0000-5000-8000-000000000000`);
   const lines = uuids.map((uuid, at) => `  MIG 1g.20gb     Device  ${at}: (UUID: ${uuid})\n`);
   stub.put('list', `GPU 0: NVIDIA A100-SXM4-80GB (UUID: ${first})\n${lines.join('')}`);
-  stub.hangList(true);
+  stub.hangAt('list', true);
   const { gpus, note } = await reader.read(nobody);
   expect(note).toBe('nvidia-smi did not answer within 0.3 s');
   expect(gpus.map(({ state }) => state)).toEqual(['SILENT', 'SILENT', 'SILENT', 'SILENT']);
-  stub.hangList(false);
+  stub.hangAt('list', false);
   await eventually(async () => states(await reader.read(nobody))[0]).toBe('FREE');
   expect((await reader.read(nobody)).gpus.map(({ uuid }) => uuid)).toEqual(uuids);
 });
@@ -77,4 +77,37 @@ test('of a divided card that is lost each slice is', async () => {
     uuids.map(() => ['SICK', null]),
   );
   expect(lost).toEqual(new Set(uuids));
+});
+
+test('while a card is lost and the list tells of nothing else, slices of the others keep their names', async () => {
+  open('a100-mig-four-instances.xml');
+  const one = capture('a100-mig-four-instances.xml');
+  const second = first.replaceAll('1', '2');
+  const [card = ''] = /<gpu id=[\s\S]*<\/gpu>/.exec(one) ?? [];
+  const other = card.replaceAll('00000000:01:00.0', '00000000:02:00.0').replaceAll(first, second);
+  stub.show(one.replace(card, `${card}\n${other}`));
+  const sliceOf = (of: number, at: number) => `MIG-c000000${of}-000${at}-5000-8000-000000000000`;
+  const listOf = (uuid: string, of: number) =>
+    `GPU ${of}: NVIDIA A100-SXM4-80GB (UUID: ${uuid})\n` +
+    [0, 1, 2, 3].map((at) => `  MIG 1g.20gb     Device  ${at}: (UUID: ${sliceOf(of, at)})\n`).join('');
+  stub.put('list', listOf(first, 0) + listOf(second, 1));
+  const names = [0, 1].flatMap((of) => [0, 1, 2, 3].map((at) => sliceOf(of, at)));
+  const before = await reader.read(nobody);
+  expect(before.gpus.map(({ uuid }) => uuid)).toEqual(names);
+  stub.lose('00000000:01:00.0');
+  stub.put('list', stub.answer('all'));
+  const { gpus, lost } = await reader.read(nobody);
+  expect(gpus.map(({ uuid }) => uuid)).toEqual(names);
+  expect(lost).toEqual(new Set(names.slice(0, 4)));
+  expect(gpus.slice(4).map(({ state }) => state)).toEqual(['FREE', 'FREE', 'FREE', 'FREE']);
+  reader.close?.();
+  // One who never heard their names gives out none.
+  reader = createGpuReader({
+    nowMs: () => Date.now(),
+    command: stub.command,
+    kernelLog: new KernelLog('/nowhere'),
+  });
+  stub.putCard('0', stub.answer('all'));
+  stub.putCard('1', one.replace(card, other));
+  expect(new Set(states(await reader.read(nobody)))).toEqual(new Set(['SILENT']));
 });

@@ -18,7 +18,7 @@ case "$*" in
   *--loop-ms=*) while [ -e "$d/loop" ]; do [ -e "$d/hang" ] && stuck; cat "$d/loop" 2>/dev/null; sleep 0.05; done ;;
   "-q -x -i "*) id=$(echo "$4" | tr : _); while [ -e "$d/hang-$id" ]; do sleep 0.05; done; if [ -e "$d/card-$id" ]; then cat "$d/card-$id"; else say missing; exit 15; fi ;;
   "-L") while [ -e "$d/hang-list" ]; do sleep 0.05; done; [ -e "$d/list" ] && cat "$d/list" ;;
-  "topo -m") [ -e "$d/topo" ] && cat "$d/topo" ;;
+  "topo -m") while [ -e "$d/hang-topo" ]; do sleep 0.05; done; [ -e "$d/topo" ] && cat "$d/topo" ;;
   --query-compute-apps*) [ -e "$d/apps" ] && cat "$d/apps" ;;
   --query-gpu*) [ -e "$d/query" ] && cat "$d/query" ;;
   *) say all; [ -e "$d/fails" ] && exit 15; exit 0 ;;
@@ -59,14 +59,14 @@ export class NvidiaStub {
     this.write(`hang-${id.replaceAll(':', '_')}`, '');
   }
 
-  /** The list is not told. */
-  hangList(on: boolean): void {
-    if (on) this.write('hang-list', '');
-    else rmSync(path.join(this.folder, 'hang-list'), { force: true });
+  /** The list, or how cards are joined, is not told. */
+  hangAt(answer: 'list' | 'topo', on: boolean): void {
+    if (on) this.write(`hang-${answer}`, '');
+    else this.remove(`hang-${answer}`);
   }
 
   take(answer: Answer): void {
-    rmSync(path.join(this.folder, answer), { force: true });
+    this.remove(answer);
   }
 
   /** From now on the tool tells nothing but that this card is lost, except of the others by name. */
@@ -89,6 +89,10 @@ export class NvidiaStub {
 
   dispose(): void {
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private remove(name: string): void {
+    rmSync(path.join(this.folder, name), { force: true });
   }
 
   private write(name: string, text: string): void {
