@@ -82,6 +82,7 @@ export interface GpuReaderOptions {
 const absentForMs = 60_000;
 /** Memory of a card that moves by more than this tells that somebody came or went. */
 const movedBytes = 16 * 1024 * 1024;
+const mostTopologyTries = 3;
 
 const absent: GpuReading = { gpus: [], processes: [], note: 'nvidia-smi is not installed' };
 
@@ -103,6 +104,7 @@ class NvidiaReader implements GpuReader {
   private readonly sliceNames = new SliceNames();
   private topology: ReadonlyMap<number, CardTopology> | null = null;
   private topologyOf = '';
+  private topologyTries = 0;
   /** What jobs can be given of each card, as it was at the last look. */
   private bases: ReadonlyMap<string, readonly GpuView[]> = new Map();
   /** Used memory at the last look. */
@@ -278,8 +280,9 @@ class NvidiaReader implements GpuReader {
       const answer = await this.tool.run(['topo', '-m']);
       const topology = answer.kind === 'text' ? parseTopology(answer.text) : new Map<number, CardTopology>();
       this.topology = topology.size === 0 ? null : topology;
-      // One that did not answer is asked again.
-      if (answer.kind === 'text') this.topologyOf = names;
+      // Where there is no answer it is asked again, but not for ever: each time holds up a look.
+      this.topologyTries = answer.kind === 'text' ? 0 : this.topologyTries + 1;
+      if (this.topologyTries % mostTopologyTries === 0) this.topologyOf = names;
     }
     const shared = this.cards.filter((card) => card.sharesHostMemory && card.processes.length === 0);
     if (shared.length === 0) return;

@@ -169,6 +169,14 @@ describe('each capture as jobs are given its cards', () => {
     expect(gpus.map(({ numaNode }) => numaNode)).toEqual([0, 0, 1, 1]);
     expect(gpus.map(({ nvlinkTo }) => nvlinkTo)).toEqual([[second], [first], [], []]);
   });
+
+  test('how cards are joined is asked for a few times where there is no answer, not at each look', async () => {
+    open(k80, { timeoutMs: 200 });
+    stub.hangAt('topo', true);
+    for (let look = 0; look < 6; look += 1)
+      await eventually(async () => states(await reader.read(nobody))[0]).toBe('BUSY');
+    expect(stub.calls().filter((call) => call === 'topo -m')).toHaveLength(3);
+  });
 });
 
 describe('one card in trouble', () => {
