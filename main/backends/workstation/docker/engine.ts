@@ -37,6 +37,8 @@ export interface EngineOptions {
 
 /** The Engine did not answer, as opposed to having refused. */
 export class EngineUnreachable extends Error {}
+/** It took the question, and gave no answer in time. */
+export class EngineSilent extends EngineUnreachable {}
 
 /** The Engine's refusal. */
 export class EngineRefusal extends Error {
@@ -146,7 +148,7 @@ export class Engine {
     question: (docker: Docker, listener: Docker | null) => Promise<T>,
     ms = this.options.callMs ?? usualCallMs,
   ): Promise<T> {
-    const late = () => new EngineUnreachable(`Docker did not answer within ${ms / 1000} s`);
+    const late = () => new EngineSilent(`Docker did not answer within ${ms / 1000} s`);
     try {
       const { docker, listener } = await this.client();
       return await inTime(ms, late, (within) => question(within(docker), listener && within(listener)));

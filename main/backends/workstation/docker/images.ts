@@ -12,7 +12,7 @@ import {
 import { PullProgress } from '../../../../core/formats/docker/pull-progress.js';
 import type { ImageControl } from '../../backend.js';
 import { managedLabel } from './container-plan.js';
-import { EngineRefusal, EngineUnreachable, type Engine } from './engine.js';
+import { EngineRefusal, EngineSilent, EngineUnreachable, type Engine } from './engine.js';
 import { ImageEvents } from './image-events.js';
 import { hostOf, loginFor, registryOf } from './registry-login.js';
 
@@ -23,12 +23,13 @@ export interface ImagesOptions {
   readonly nowMs: () => number;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly home: string;
+  /** A registry that sends nothing for so long has hung up. */
+  readonly silentMs?: number | undefined;
 }
 
 /** Ended fetches are shown so long. */
 const keptMs = 10 * 60_000;
-/** A registry that sends nothing for so long has hung up. */
-const silentMs = 10 * 60_000;
+const usualSilentMs = 10 * 60_000;
 
 /** Why a fetch did not bring its image. */
 export class PullFailed extends Error {
@@ -135,6 +136,8 @@ export class Images implements ImageControl {
         },
         async (error: unknown) => {
           const cancelled = abort.signal.aborted;
+          // The Engine goes on for as long as its answer is read.
+          abort.abort();
           const last = await room.look();
           unwatch();
           const cause: Cause = cancelled
@@ -194,7 +197,8 @@ export class Images implements ImageControl {
     signal: AbortSignal,
     take: (item: unknown) => string | null,
   ): Promise<void> {
-    const { engine, environment, home } = this.options;
+    const { engine, environment, home, silentMs = usualSilentMs } = this.options;
+    const silence = (): Error => new Error(`the registry sent nothing for ${silentMs / 60_000} minutes`);
     const authconfig = await loginFor(image, environment, home);
     const login = authconfig === undefined ? {} : { authconfig };
     const stream = await engine
@@ -203,14 +207,15 @@ export class Images implements ImageControl {
         (docker) => docker.createImage({ fromImage: withTag(image), abortSignal: signal, ...login }),
         silentMs,
       )
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
+        // An Engine that answers to others waits for the registry, and would again.
+        if (error instanceof EngineSilent && (await engine.probe()).state === 'READY') throw silence();
         const refused = authconfig !== undefined && kindOf(error) === 'LOGIN_NEEDED';
         throw refused ? new LoginRefused('username' in authconfig ? authconfig.username : null) : error;
       });
     const fault: { said: string | null } = { said: null };
     await new Promise<void>((resolve, reject) => {
-      const hungUp = (): void =>
-        reject(new Error(`the registry sent nothing for ${silentMs / 60_000} minutes`));
+      const hungUp = (): void => reject(silence());
       let timer = setTimeout(hungUp, silentMs);
       const over = (end: () => void) => () => {
         clearTimeout(timer);
