@@ -39,9 +39,9 @@ export function logMayBeCut(
   return { code: logCutCode, message: logCutMessage(disk, when, { out: size('out'), err: size('err') }) };
 }
 
-/** Of a task that has ended and whose log is somewhere else as well: nothing of it is lost. */
+/** Of a container that has ended: its log is the Engine's as well, and nothing of it is lost. Stays true once there is room. */
 export function logWaitsForRoom(folder: string): Cause {
-  const message = `The task has ended, but the disk that its log is copied to (${folder}) is full: how it ended is told as soon as there is room for the rest of its log.`;
+  const message = `Its container ended while the disk that its log is copied to (${folder}) was full: how it ended is told late, once there is room for the rest of its log. Nothing of the log is lost.`;
   return { code: logCutCode, message };
 }
 

@@ -24,6 +24,7 @@ afterEach(() => {
 
 function starts(uid: string) {
   const entry = newEntry(uid, `/attempts/${uid}`, null);
+  entry.phase = 'running';
   reporter.progress(observationOf(entry, 'RUNNING'));
   return entry;
 }
@@ -62,6 +63,13 @@ test('each start is told when it is due itself, the latest word of it', () => {
   expect(told).toEqual([['a RUNNING']]);
   vi.advanceTimersByTime(20);
   expect(told).toEqual([['a RUNNING'], ['b RUNNING']]);
+});
+
+test('what is noticed of one that is set up does not say that it runs', () => {
+  const entry = newEntry('a', '/attempts/a', null);
+  reporter.warn(entry, { code: 'LOG_STORAGE_FULL', message: 'full' });
+  vi.advanceTimersByTime(25);
+  expect(told).toEqual([['a BUILDING']]);
 });
 
 test('ends of one turn are told together, and nothing after the close', () => {

@@ -48,7 +48,8 @@ export class Reporter {
     if (entry.phase === 'ended' || entry.warnings.get(warning.code)?.message === warning.message) return;
     entry.warnings.set(warning.code, warning);
     this.options.log.warn(warning.message, { uid: entry.uid });
-    this.progress(observationOf(entry, 'RUNNING'));
+    // What is noticed of its set-up is no sign that it runs.
+    this.progress(observationOf(entry, entry.phase === 'starting' ? 'BUILDING' : 'RUNNING'));
   }
 
   private soon(observation: AttemptObservation): void {
