@@ -65,23 +65,24 @@ export async function followAttemptLog(options: AttemptLogOptions): Promise<void
       growth?.end();
     }
   };
-  while (!(await isRead(options, read))) await new Promise((resolve) => setTimeout(resolve, againAfterMs));
+  await whileAway(options, () => options.link.persist(read));
   await options.sink.end();
 }
 
-/** False: not to its end, and it shall be tried again. */
-async function isRead(
-  { link, waits, stop }: AttemptLogOptions,
-  read: (connection: Connection) => Promise<void>,
-): Promise<boolean> {
-  try {
-    await link.persist(read);
-    return true;
-  } catch (error) {
-    if (stop?.() === true) return true;
-    const isAway = error instanceof RefusalError && error.refusal.code === 'UNREACHABLE';
-    if (!isAway || waits?.(error.message) !== true) throw error;
-    return false;
+/** Does it again after a while for as long as what it is about cannot be asked and that is waited for. Null: nobody reads any more. */
+export async function whileAway<T>(
+  { waits, stop }: Pick<AttemptLogOptions, 'waits' | 'stop'>,
+  act: () => Promise<T>,
+): Promise<T | null> {
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      if (stop?.() === true) return null;
+      const isAway = error instanceof RefusalError && error.refusal.code === 'UNREACHABLE';
+      if (!isAway || waits?.(error.message) !== true) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, againAfterMs));
   }
 }
 

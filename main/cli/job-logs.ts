@@ -1,7 +1,7 @@
 /** Follows the logs of all attempts of a job as they come: a task's attempts one after the other, tasks side by side. */
 import type { AttemptView, TaskView } from '../../core/contract/views.js';
 import { logCutOf, type LogCut } from '../../core/formats/log-cut.js';
-import { followAttemptLog } from './attempt-log.js';
+import { followAttemptLog, whileAway } from './attempt-log.js';
 import type { PrefixChoice } from './arguments.js';
 import type { HostLink } from './host-link.js';
 import type { WatchedJob } from './job-watch.js';
@@ -24,7 +24,7 @@ export interface JobLogsOptions {
   readonly wanted?: (task: TaskView, attempt: AttemptView) => boolean;
   /** Replaces the sink a task's log goes to. */
   readonly makeSink?: (task: TaskView, attempt: AttemptView, numTasks: number) => LogSink;
-  /** Writes what comes before the following and says where it begins; null: at the start. */
+  /** Writes what comes before the following and says where it begins; null: at the start. Done again when it could not be read. */
   readonly begin?: (
     attempt: AttemptView,
     sink: LogSink,
@@ -85,10 +85,11 @@ export class JobLogs {
     this.running += 1;
     const { link, output, prefix, only, follow = true } = this.options;
     const stop = () => output.outputGone && only !== 'err';
+    const waits = this.patience(attempt.uid);
     try {
       const sink =
         this.options.makeSink?.(task, attempt, numTasks) ?? makeSink(output, prefix, task.index, numTasks);
-      const from = (await this.options.begin?.(attempt, sink)) ?? null;
+      const from = await whileAway({ waits, stop }, async () => this.options.begin?.(attempt, sink) ?? null);
       await followAttemptLog({
         link,
         uid: attempt.uid,
@@ -106,7 +107,7 @@ export class JobLogs {
           await output.note(`${what}: output of attempt ${attempt.uid} may be missing.`);
         },
         stop,
-        waits: this.patience(attempt.uid),
+        waits,
       });
     } catch (error) {
       this.options.failed(attempt.uid, error);
@@ -117,7 +118,7 @@ export class JobLogs {
     }
   }
 
-  /** Whether to wait for a log whose machine cannot be asked, which is said each time. */
+  /** Whether to wait for a log whose machine cannot be asked, which is said once each time that it is away. */
   private patience(uid: string): (sentence: string) => boolean {
     const { follow = true, output, awayMs = usualAwayMs } = this.options;
     let [sinceMs, lastMs] = [0, Number.NEGATIVE_INFINITY];

@@ -91,6 +91,26 @@ it('a log that is away while its attempt runs is read once it can be, whatever i
   expect(made.out()).toBe('all of it\n');
 });
 
+it('its last lines are waited for as well before they are followed', async () => {
+  let isAway = true;
+  const made = await open({
+    'job.get': () => detail(summary({ state: 'SUCCEEDED' })),
+    'task.list': () => ({ total: 1, rows: [task({ attempts: [attempt()] })] }),
+    'log.merged': ({ tail, cursor }) => {
+      if (isAway) return away();
+      return tail ? said('one\ntwo\n') : { ...said(''), cursor: cursor ?? { out: 0, err: 0 } };
+    },
+  });
+  host.changeJob(summary({ state: 'SUCCEEDED' }), [task({ attempts: [attempt()] })]);
+  const code = runProgram(made.context, ['job', 'logs', '-f', '--tail', '1', id]);
+  await vi.waitFor(() => expect(made.err()).toContain('The machine box is not connected'), 10_000);
+  isAway = false;
+  await vi.waitFor(() => expect(made.out()).toBe('two\n'), 10_000);
+  const over = attempt({ state: 'SUCCEEDED', finishedAtMs: 5 });
+  host.changeJob(summary({ state: 'SUCCEEDED' }), [task({ state: 'SUCCEEDED', attempts: [over] })]);
+  expect(await code).toBe(0);
+});
+
 it('a host that stays and says it is not available is believed in the end', async () => {
   const made = await open(
     {
