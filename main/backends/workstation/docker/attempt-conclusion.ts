@@ -20,34 +20,35 @@ export function concludeAttempt(
   conclusion: Conclusion,
 ): void {
   const { state, ...more } = end;
-  const isNoted = note(parts, entry, end);
+  const fault = note(entry, end);
+  if (fault !== null)
+    parts.log.warn('The end of an attempt cannot be noted yet', { uid: entry.uid, error: fault });
   parts.onConclude(entry);
   parts.reporter.last(entry, observationOf(entry, state, more));
-  if (state !== 'MISSING') void leave(parts, entry, end, conclusion, isNoted);
+  if (state !== 'MISSING') void leave(entry, end, conclusion, fault === null);
 }
 
 /** Until its end is noted, its container is the only one to know of it. */
 async function leave(
-  parts: Parts,
   entry: AttemptEntry,
   end: AttemptEnd,
   { isClosed, remove }: Conclusion,
   isNoted: boolean,
 ): Promise<void> {
-  for (let noted = isNoted; !noted; noted = note(parts, entry, end)) {
+  for (let noted = isNoted; !noted; noted = note(entry, end) === null) {
     await pauseOf(waits.fullDiskPauseMs);
     if (isClosed()) return;
   }
   await remove();
 }
 
-function note({ log }: Parts, entry: AttemptEntry, end: AttemptEnd): boolean {
+/** Null: it is; otherwise why it is not. */
+function note(entry: AttemptEntry, end: AttemptEnd): string | null {
   try {
     const containerId = readNote(entry.folder)?.containerId ?? null;
     writeNote(entry.folder, { phase: 'ended', containerId, end });
-    return true;
+    return null;
   } catch (error) {
-    log.warn('The end of an attempt could not be noted', { uid: entry.uid, error: String(error) });
-    return false;
+    return String(error);
   }
 }
