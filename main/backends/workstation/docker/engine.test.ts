@@ -116,15 +116,25 @@ describe('one that takes questions and answers none', () => {
   });
 
   test('loses no stream that came in time', async () => {
-    const engine = engineOf(localRoom, { callMs: 20 });
+    const callMs = 5000;
+    const engine = engineOf(localRoom, { callMs });
+    await engine.probe();
+    let end: () => void = () => undefined;
     server.removeAllListeners('request').on('request', (_, response: http.ServerResponse) => {
       response.write('{"Type":"container"}\n');
-      setTimeout(() => response.end('{"Type":"image"}\n'), 100);
+      end = () => response.end('{"Type":"image"}\n');
     });
-    const stream = await engine.ask((docker) => docker.getEvents({}));
-    let text = '';
-    for await (const piece of stream) text += String(piece);
-    expect(text).toBe('{"Type":"container"}\n{"Type":"image"}\n');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const stream = await engine.ask((docker) => docker.getEvents({}));
+      vi.advanceTimersByTime(2 * callMs);
+      end();
+      let text = '';
+      for await (const piece of stream) text += String(piece);
+      expect(text).toBe('{"Type":"container"}\n{"Type":"image"}\n');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 
