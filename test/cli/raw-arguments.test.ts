@@ -8,7 +8,8 @@ const cli = path.join(import.meta.dirname, '..', '..', 'out', 'main', 'cli.js');
 it.skipIf(process.platform !== 'linux')(
   'a word that is no UTF-8 is refused, and nothing else is done',
   () => {
-    const script = `exec "$0" "$1" --home /nonexistent job run -- ls "$(printf 'caf\\351.txt')"`;
+    // Where no host could be started, also by an irisctl that goes on.
+    const script = `exec "$0" "$1" --home /dev/null/none job run -- ls "$(printf 'caf\\351.txt')"`;
     const run = spawnSync('sh', ['-c', script, process.execPath, cli], { encoding: 'utf8' });
     expect(run.stderr).toBe(
       'irisctl: The word caf\ufffd.txt holds bytes that are no UTF-8, which irisctl cannot hand on as they are. Put the command into a script and run that, or rename what it is about.\n',
