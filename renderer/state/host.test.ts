@@ -279,4 +279,49 @@ describe('host', () => {
     expect(fake.subscriptionsOf('job')).toBe(0);
     host.close();
   });
+
+  it.each([
+    ['UNAVAILABLE', 2],
+    ['RESOURCE_EXHAUSTED', 2],
+    ['NOT_FOUND', 1],
+  ] as const)(
+    'after a topic ended with %s on a connection that stays it has subscribed %i times',
+    async (code, times) => {
+      const { setTimer, fire, timers } = manualTimers();
+      const asked: number[] = [];
+      const host = createHost({
+        connect: (onFrame) => ({
+          send: (frame) => {
+            if (frame.kind === 'call') onFrame(JSON.stringify({ kind: 'result', id: frame.id, value: {} }));
+            if (frame.kind !== 'subscribe') return;
+            asked.push(frame.id);
+            const answer =
+              asked.length === 1
+                ? { kind: 'refused', id: frame.id, refusal: refusal(code, 'It took too long.') }
+                : { kind: 'snapshot', id: frame.id, value: { unread: 1 } };
+            queueMicrotask(() => onFrame(JSON.stringify(answer)));
+          },
+          close: () => undefined,
+        }),
+        setTimer,
+      });
+      await reached(host, 'connected');
+      const seen: unknown[] = [];
+      const leave = host.subscribe(
+        'inbox',
+        {},
+        {
+          snapshot: (value) => seen.push(value),
+          delta: () => undefined,
+          ended: (reason) => seen.push(reason.code),
+        },
+      );
+      await eventually(() => seen).toEqual([code]);
+      fire(5000);
+      await eventually(() => [asked.length, seen.length]).toEqual([times, times]);
+      leave();
+      expect(timers.size).toBe(0);
+      host.close();
+    },
+  );
 });

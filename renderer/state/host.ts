@@ -15,7 +15,14 @@ import type {
 } from '../../core/contract/api.js';
 import { createContractClient, type ContractClient } from '../../core/contract/client.js';
 import type { BridgeConnection, DesktopBridge } from '../../core/contract/desktop-bridge.js';
-import { RefusalError, errorCodes, refusal, type Refusal, type Result } from '../../core/contract/errors.js';
+import {
+  RefusalError,
+  errorCodes,
+  refusal,
+  type ErrorCode,
+  type Refusal,
+  type Result,
+} from '../../core/contract/errors.js';
 import type { HostStatus } from '../../core/contract/views.js';
 import { firstTogether, pageSoon } from './first-frames.js';
 import { createIdleInbox, pageIdle } from './idle-inbox.js';
@@ -87,6 +94,14 @@ const unanswered = refusal(
   'DISCONNECTED',
   'The connection to the controller ended before its answer came: it may have been done all the same. Look before you do it again.',
 );
+
+/** Asked again, they are refused again. */
+const stays: ReadonlySet<string> = new Set<ErrorCode>([
+  'NOT_FOUND',
+  'PERMISSION_DENIED',
+  'INVALID_ARGUMENT',
+  'UNIMPLEMENTED',
+]);
 
 function timeoutTimer(run: () => void, ms: number): () => void {
   const timer = setTimeout(run, ms);
@@ -251,8 +266,10 @@ export function createHost(options: HostOptions): Host {
     listener: TopicListener<T>,
   ): () => void {
     let leave: (() => void) | null = null;
+    let cancelAgain = nothing;
     const entry: OpenTopic = {
       start(to) {
+        cancelAgain();
         let current = true;
         const stop = to.subscribe(topic, filter, {
           snapshot(value) {
@@ -266,6 +283,11 @@ export function createHost(options: HostOptions): Host {
             current = false;
             leave = null;
             listener.ended?.(reason);
+            // By itself, as when the database could not be read: after a while again. With its connection: the next one starts it anew.
+            if (stays.has(reason.code)) return;
+            cancelAgain = setTimer(() => {
+              if (topics.has(entry) && leave === null && !paused && ready() === to) entry.start(to);
+            }, longestDelayMs);
           },
         });
         leave = () => {
@@ -274,6 +296,7 @@ export function createHost(options: HostOptions): Host {
         };
       },
       stop() {
+        cancelAgain();
         leave?.();
         leave = null;
       },

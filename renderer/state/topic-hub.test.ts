@@ -56,5 +56,11 @@ describe('topic hub', () => {
     listener?.snapshot({ summary: fakeSummary({ id: '/anna/train' }), tasks: [] });
     listener?.ended?.(refusal(code, 'The controller is stopping.'));
     expect(shared.get().kind).toBe(kind);
+    // It did not leave: what is shown is old.
+    listener?.ended?.(refusal(code, 'Reading jobs took longer than 10000 ms.'));
+    expect(shared.get().kind).toBe('ended');
+    listener?.snapshot({ summary: fakeSummary({ id: '/anna/train' }), tasks: [] });
+    listener?.ended?.(refusal(code, 'The controller is stopping.'));
+    expect(shared.get().kind).toBe(kind);
   });
 });

@@ -28,6 +28,8 @@ function createShared<T extends TopicName>(
 ): SharedTopic<T> {
   let state: TopicState<T> = loading;
   let stop: (() => void) | null = null;
+  /** It ended as where the controller leaves, and nothing came since. */
+  let left = false;
   const listeners = new Set<() => void>();
   const set = (next: TopicState<T>) => {
     state = next;
@@ -39,6 +41,7 @@ function createShared<T extends TopicName>(
       listeners.add(listener);
       stop ??= host.subscribe(topic, filter, {
         snapshot(value) {
+          left = false;
           set({ kind: 'live', value });
         },
         delta(delta) {
@@ -46,7 +49,11 @@ function createShared<T extends TopicName>(
         },
         ended(reason) {
           // The controller leaves, and the connection ends next: as where it is lost, what is shown stays until there is something newer.
-          if (leaves.has(reason.code) && state.kind === 'live') return;
+          if (leaves.has(reason.code) && state.kind === 'live' && !left) {
+            left = true;
+            return;
+          }
+          // One that is still there and says so again does not leave: it is asked again, but what is shown is old.
           set({ kind: 'ended', refusal: reason });
         },
       });
@@ -55,6 +62,7 @@ function createShared<T extends TopicName>(
         if (listeners.size > 0) return;
         stop?.();
         stop = null;
+        left = false;
         state = loading;
       };
     },
