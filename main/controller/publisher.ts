@@ -27,6 +27,8 @@ const maxPending = 2000;
 
 /** From a reading that failed to the next. */
 const readAgainMs = 1000;
+/** What fails for longer is told of: what is shown is old by then. */
+const failsForMs = 10_000;
 
 /** The delta of these is the whole again, so both ways make the same value. */
 const sentWhole: ReadonlySet<TopicName> = new Set(['overview', 'budgets', 'queue', 'questions', 'images']);
@@ -74,6 +76,7 @@ export class Publisher {
       loading: false,
       stale: true,
       begun: false,
+      failsSinceMs: null,
       dirty: false,
       lastSentMs: Number.NEGATIVE_INFINITY,
       timer: null,
@@ -240,6 +243,7 @@ export class Publisher {
       subscription.lastSentMs = this.monotonicMs();
       subscription.awaitingAck = true;
       subscription.begun = true;
+      subscription.failsSinceMs = null;
       if (asDelta) {
         subscription.seq += 1;
         subscription.send({ kind: 'delta', id: subscription.id, seq: subscription.seq, value });
@@ -250,8 +254,9 @@ export class Publisher {
     } catch (error) {
       if (!(error instanceof RefusalError)) this.failed(error);
       if (subscription.ended) return;
-      // Who was told of it once need not know that its next reading failed, when that may pass.
-      if (subscription.begun && mayPass(error)) {
+      // Who was told of it once need not know that its next reading failed, when that may pass and does so soon.
+      if (subscription.begun && mayPass(error) && !this.failsForLong(subscription)) {
+        if (error instanceof RefusalError) this.failed(error);
         this.later(subscription);
         return;
       }
@@ -292,10 +297,16 @@ export class Publisher {
     } catch (error) {
       this.failed(error);
       // What was to be told is known to the list: a snapshot has it looked up there.
+      subscription.failsSinceMs ??= this.monotonicMs();
       if (!subscription.ended) this.later(subscription);
     } finally {
       subscription.loading = false;
     }
+  }
+
+  private failsForLong(subscription: Subscription): boolean {
+    subscription.failsSinceMs ??= this.monotonicMs();
+    return this.monotonicMs() - subscription.failsSinceMs > failsForMs;
   }
 
   /** The whole of it, after a while. */

@@ -20,6 +20,8 @@ export interface Subscription {
   stale: boolean;
   /** A snapshot was sent. */
   begun: boolean;
+  /** When the first of the readings failed that have all failed since; null: the last one did not. */
+  failsSinceMs: number | null;
   dirty: boolean;
   lastSentMs: number;
   timer: NodeJS.Timeout | null;

@@ -10,6 +10,7 @@ import type { LinkFrame } from '../../main/server/frame-text.js';
 
 let failing: RefusalError | null;
 let frames: HostFrame[];
+let logged: string[];
 let publisher: Publisher;
 let nowMs: number;
 
@@ -20,6 +21,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   failing = null;
   frames = [];
+  logged = [];
   nowMs = 0;
   const sources = {
     unread: () => answer(3),
@@ -29,7 +31,7 @@ beforeEach(() => {
   publisher = new Publisher(
     sources,
     () => nowMs,
-    () => undefined,
+    (error) => logged.push((error as Error).message),
   );
 });
 afterEach(() => vi.useRealTimers());
@@ -92,6 +94,37 @@ test('what is not there any more is not asked for again, and nobody waits for th
   await turn();
   expect(frames.slice(2)).toMatchObject([{ kind: 'refused', id: 2, refusal: { code: 'UNAVAILABLE' } }]);
 });
+
+test.each(['overview', 'inbox'] as const)(
+  'that %s cannot be read any more is told of, as it is old',
+  async (topic) => {
+    const handle = await subscribed(topic);
+    failing = new RefusalError(refusal('DATABASE_CORRUPT', 'A page is damaged.'));
+    if (topic === 'inbox') publisher.inboxChanged([]);
+    else publisher.changed({ jobs: [], touched: [], tasks: new Map(), removed: [] });
+    await turn();
+    for (let second = 0; second < 5; second += 1) await pass(1000);
+    expect([frames.slice(1), logged]).toEqual([[], Array(6).fill('A page is damaged.')]);
+    // What was read in between begins the time anew.
+    failing = null;
+    await pass(1000);
+    expect(frames.slice(1)).toMatchObject([{ kind: 'snapshot' }]);
+    handle.acknowledge(0);
+    await pass(1000);
+    failing = new RefusalError(refusal('DATABASE_CORRUPT', 'A page is damaged.'));
+    if (topic === 'inbox') publisher.inboxChanged([]);
+    else publisher.changed({ jobs: [], touched: [], tasks: new Map(), removed: [] });
+    await turn();
+    for (let second = 0; second < 10; second += 1) await pass(1000);
+    expect(frames.slice(2)).toEqual([]);
+    await pass(1000);
+    expect(frames.slice(2)).toMatchObject([
+      { kind: 'refused', id: 1, refusal: { code: 'DATABASE_CORRUPT' } },
+    ]);
+    await pass(5000);
+    expect(frames).toHaveLength(3);
+  },
+);
 
 test('the desktop subscribes again when a subscription ends and its connection does not', async () => {
   const asked: number[] = [];
