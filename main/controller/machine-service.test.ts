@@ -32,4 +32,8 @@ test('a card given back to jobs once is so for who asks again because the answer
   expect(await ask('one')).toEqual(first);
   expect(released).toBe(1);
   expect((await refusalOf(ask('two'))).code).toBe('FAILED_PRECONDITION');
+  // The host ended before it gave the card back.
+  state = 'SICK';
+  expect((await ask('one')).gpus).toMatchObject([{ state: 'FREE' }]);
+  expect(released).toBe(2);
 });

@@ -100,10 +100,14 @@ export class MachineService {
     const { requestId, change } = params;
     const { controller, backend } = this.parts;
     const { id: machineId, gpus } = this.machine(params.machineId);
-    // Asked again, after its answer was lost: the card is not kept from jobs any more.
-    if (controller.memory.receipt(requestId) !== undefined) return this.machine(machineId);
+    const card = change.kind === 'release-gpu' ? gpus.find(({ uuid }) => uuid === change.uuid) : undefined;
+    // Asked again, after its answer was lost: the card is not kept from jobs any more, unless the host ended before it was given back.
+    if (controller.memory.receipt(requestId) !== undefined) {
+      if (change.kind === 'release-gpu' && card?.state === 'SICK')
+        backend.releaseGpu?.(machineId, change.uuid);
+      return this.machine(machineId);
+    }
     if (change.kind === 'release-gpu') {
-      const card = gpus.find(({ uuid }) => uuid === change.uuid);
       if (card === undefined) {
         const there = gpus.map(({ uuid }) => uuid);
         const expected = there.length === 0 ? 'a card; it has none' : `one of ${there.join(', ')}`;
