@@ -186,18 +186,21 @@ describe('Log view', () => {
     ]);
   });
 
-  it('keeps the text for screen readers on where another stream is chosen', async () => {
+  it('keeps the text for screen readers on where another stream is chosen, and ends it', async () => {
     const host = new FakeHost({ jobs: 0 });
     host.log(uid, 'out', 'one\n');
     const { state } = show(host);
     await shows(state, 'one\n');
     fireEvent.click(screen.getByRole('button', { name: 'More' }));
-    fireEvent.click(await screen.findByRole('menuitemcheckbox', { name: 'Text for screen readers' }));
+    const toggle = await screen.findByRole('menuitemcheckbox', { name: 'Text for screen readers' });
+    fireEvent.click(toggle);
     expect(state.done.at(-1)).toBe('screen reader true');
     const before = state.done.length;
     fireEvent.click(screen.getByRole('radio', { name: 'stdout' }));
     await shows(state, 'one\n');
     expect(state.done.slice(before)).toContain('screen reader true');
+    fireEvent.click(toggle);
+    expect(state.done.at(-1)).toBe('screen reader false');
   });
 
   it('shows one stream alone, and where a stream is empty leads to the other', async () => {

@@ -59,7 +59,7 @@ export function LogView(props: LogViewProps) {
   const view = useLogFeed({ attemptUid, choice, scheme, cut, makeTerminal });
   const { parts, state } = view;
 
-  // Each choice of stream makes a terminal anew.
+  // Each choice of stream makes a terminal anew, without it.
   useEffect(() => {
     if (screenReader) parts?.terminal.setScreenReader(true);
   }, [parts, screenReader]);
@@ -190,7 +190,13 @@ export function LogView(props: LogViewProps) {
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.CheckboxItem checked={screenReader} onChange={setScreenReader}>
+            <Menu.CheckboxItem
+              checked={screenReader}
+              onChange={(on) => {
+                if (!on) parts?.terminal.setScreenReader(false);
+                setScreenReader(on);
+              }}
+            >
               {words.screenReader}
             </Menu.CheckboxItem>
           </Menu.Dropdown>
