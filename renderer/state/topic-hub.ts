@@ -6,7 +6,12 @@ import { foldTopic } from './topics.js';
 
 export type TopicState<T extends TopicName> =
   | { readonly kind: 'loading' }
-  | { readonly kind: 'live'; readonly value: TopicSnapshot<T> }
+  | {
+      readonly kind: 'live';
+      readonly value: TopicSnapshot<T>;
+      /** How often it began anew: with another number not every change since the value before was told. */
+      readonly snapshots: number;
+    }
   | { readonly kind: 'ended'; readonly refusal: Refusal };
 
 export interface SharedTopic<T extends TopicName> {
@@ -30,6 +35,7 @@ function createShared<T extends TopicName>(
   let stop: (() => void) | null = null;
   /** It ended as where the controller leaves, and nothing came since. */
   let left = false;
+  let snapshots = 0;
   const listeners = new Set<() => void>();
   const set = (next: TopicState<T>) => {
     state = next;
@@ -42,10 +48,11 @@ function createShared<T extends TopicName>(
       stop ??= host.subscribe(topic, filter, {
         snapshot(value) {
           left = false;
-          set({ kind: 'live', value });
+          snapshots += 1;
+          set({ kind: 'live', value, snapshots });
         },
         delta(delta) {
-          if (state.kind === 'live') set({ kind: 'live', value: foldTopic(topic, state.value, delta) });
+          if (state.kind === 'live') set({ ...state, value: foldTopic(topic, state.value, delta) });
         },
         ended(reason) {
           // The controller leaves, and the connection ends next: as where it is lost, what is shown stays until there is something newer.

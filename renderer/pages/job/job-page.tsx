@@ -72,6 +72,7 @@ export function JobPage({ jobId, tab }: JobPageProps) {
     <LoadedJob
       detail={detail.data}
       live={live.kind === 'live' ? live.value : { summary: detail.data.summary, tasks: [] }}
+      snapshots={live.kind === 'live' ? live.snapshots : 0}
       tab={tab}
     />
   );
@@ -97,12 +98,14 @@ function JobSkeleton({ jobId }: { readonly jobId: string }) {
 interface LoadedJobProps {
   readonly detail: JobDetail;
   readonly live: TopicSnapshot<'job'>;
+  /** How often that began anew. */
+  readonly snapshots: number;
   readonly tab: string | null;
 }
 
-function LoadedJob({ detail, live, tab }: LoadedJobProps) {
+function LoadedJob({ detail, live, snapshots, tab }: LoadedJobProps) {
   const { summary } = live;
-  const tasks = useAllTasks(summary.id, live.tasks, summary.numTasks);
+  const tasks = useAllTasks(summary.id, { tasks: live.tasks, snapshots }, summary.numTasks);
   const actions = useJobActions();
   const ran = tasks.some((task) => task.attempts.length > 0);
   const asked = parseJobPlace(tab);
