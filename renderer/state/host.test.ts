@@ -211,16 +211,22 @@ describe('host', () => {
     await reached(host, 'connected');
     fake.hold();
     const sent = host.call('job.stop', { requestId: 'request-1', jobIds: ['/anna/eval-mmlu'] });
+    const read = host.call('status', {});
     fake.reachable = false;
     fake.disconnect();
     const kept = host.call('job.stop', { requestId: 'request-2', jobIds: ['/anna/eval-mmlu'] });
-    const outcomes = Promise.allSettled([sent, kept]);
+    const outcomes = Promise.allSettled([sent, kept, read]);
     fire(9000);
     expect(await outcomes).toMatchObject([
       {
         reason: { refusal: { code: 'DISCONNECTED', message: expect.stringContaining('may have been done') } },
       },
       { reason: { refusal: { code: 'UNAVAILABLE', message: expect.stringContaining('nothing was sent') } } },
+      {
+        reason: {
+          refusal: { code: 'DISCONNECTED', message: expect.stringMatching(/before its answer came\.$/) },
+        },
+      },
     ]);
     host.close();
   });

@@ -80,6 +80,8 @@ interface PendingCall {
   sent: boolean;
   /** On this one or an earlier one: the controller may have done it. */
   everSent: boolean;
+  /** What is said of it then, where the answer never came: what only reads was not done by it. */
+  readonly unanswered: Refusal;
 }
 
 interface OpenTopic {
@@ -90,7 +92,8 @@ interface OpenTopic {
 const nothing = (): void => undefined;
 
 const neverSent = refusal('UNAVAILABLE', 'The controller is not reachable; nothing was sent. Trying again.');
-const unanswered = refusal(
+const unanswered = refusal('DISCONNECTED', 'The connection to the controller ended before its answer came.');
+const unansweredCommand = refusal(
   'DISCONNECTED',
   'The connection to the controller ended before its answer came: it may have been done all the same. Look before you do it again.',
 );
@@ -216,14 +219,14 @@ export function createHost(options: HostOptions): Host {
   function startPatience(): void {
     cancelPatience ??= setTimer(() => {
       cancelPatience = null;
-      failAll(neverSent, unanswered);
+      failAll(neverSent, true);
     }, patienceMs);
   }
 
-  function failAll(reason: Refusal, reasonOfSent = reason): void {
+  function failAll(reason: Refusal, unlessSent = false): void {
     const calls = [...pending];
     pending.clear();
-    for (const call of calls) call.fail(call.everSent ? reasonOfSent : reason);
+    for (const call of calls) call.fail(unlessSent && call.everSent ? call.unanswered : reason);
   }
 
   function call<M extends MethodName>(method: M, params: Params<M>): Promise<MethodResult<M>> {
@@ -238,6 +241,7 @@ export function createHost(options: HostOptions): Host {
       const entry: PendingCall = {
         sent: false,
         everSent: false,
+        unanswered: 'requestId' in params ? unansweredCommand : unanswered,
         start(to) {
           entry.sent = true;
           entry.everSent = true;
