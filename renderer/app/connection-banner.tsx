@@ -21,12 +21,14 @@ export function ConnectionBanner() {
     );
   }
   const lost = connection.kind === 'lost';
+  // Where there is none to be had its refusal says what to do; an end without one is just that.
+  const why = connection.refusal.code === 'DISCONNECTED' ? '' : `${connection.refusal.message} `;
   return (
     <div className={styles['banner']} role="status">
       <Icon name="warning" />
       <span className={styles['text']}>
         {lost
-          ? `${common.connectionLost} ${common.stale}`
+          ? `${common.connectionLost} ${why}${common.stale}`
           : `${common.connectionRefused} ${connection.refusal.message}`}
       </span>
       <Button

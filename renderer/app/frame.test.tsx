@@ -131,6 +131,19 @@ describe('frame', () => {
     expect(screen.getByRole('button', { name: 'Reload the window' })).toBeTruthy();
   });
 
+  it('says what to do where there is no controller to be had', async () => {
+    const { host } = await show();
+    host.refuseNext(
+      'hello',
+      refusal('UNAVAILABLE', 'Another controller does not answer. End its process.'),
+      100,
+    );
+    host.disconnect();
+    await screen.findByText(
+      'Connection to the controller lost. Trying again. Another controller does not answer. End its process. What is shown may be out of date.',
+    );
+  });
+
   it('shows what is wrong while the controller is not healthy', async () => {
     const { host } = await show();
     host.publishStatus({ healthy: false, health: 'The disk of /home is full: 0 B left.' });
