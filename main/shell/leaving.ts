@@ -108,7 +108,7 @@ export function createLeaving(options: LeavingOptions): Leaving {
     },
     answered(answer) {
       // An answer nobody asked for must not quit the app. The system's question may have been answered since: the page's still stands there.
-      if (!pageAsked) return;
+      if (!pageAsked || leaving) return;
       pageAsked = false;
       follow(answer);
     },

@@ -88,6 +88,16 @@ describe('closing the window', () => {
     expect(done).toHaveLength(3);
   });
 
+  it('lets no late answer of the page change what the queue was told at the end', async () => {
+    const { leaving, done, settled } = setUp({ unfinished: 2, quitAnswer: 'stop-queue' });
+    leaving.windowCloses();
+    await settled();
+    leaving.quitChosen();
+    await settled();
+    leaving.answered({ choice: 'quit', remember: false });
+    expect(done).toEqual(['page asked (2)', 'quit asked (2)', 'quit, queue stopped']);
+  });
+
   it('follows what was remembered', async () => {
     const tray = setUp({ closeToTray: 'tray', unfinished: 5 });
     tray.leaving.windowCloses();
