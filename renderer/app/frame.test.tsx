@@ -200,6 +200,12 @@ describe('frame', () => {
     expect(screen.getByText('19.5 of 32 cores free')).toBeTruthy();
   });
 
+  it('says how many GPUs there are also where only machines that do not answer have any', async () => {
+    const host = new FakeHost({ machine: { state: 'DEAD' } });
+    await show({ host });
+    await screen.findByText('GPU 0/4 free');
+  });
+
   it('opens what main asks for', async () => {
     const { host } = await show();
     host.command({ kind: 'open-job', jobId: '/anna/train-llm' });

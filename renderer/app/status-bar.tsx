@@ -3,7 +3,7 @@ import { memo } from 'react';
 import type { MachineView } from '../../core/contract/machines.js';
 import type { HostStatus } from '../../core/contract/views.js';
 import { Icon, type IconName } from '../components/icon.js';
-import { answering, freeGpus } from '../components/machine-figures.js';
+import { answering, gpusOf } from '../components/machine-figures.js';
 import { Meter } from '../components/meter.js';
 import { useCounts, useDesktop, useHostStatus } from '../state/desktop-context.js';
 import { useConnection, useTopic } from '../state/hooks.js';
@@ -38,11 +38,12 @@ interface CountProps {
 function Free() {
   // This is also what keeps the machines sampled; a hidden window listens to nothing.
   const overview = useTopic('overview', {});
-  return overview.kind === 'live' ? <FreeOf machines={answering(overview.value.machines)} /> : null;
+  return overview.kind === 'live' ? <FreeOf all={overview.value.machines} /> : null;
 }
 
-function FreeOf({ machines }: { readonly machines: readonly MachineView[] }) {
-  const gpus = machines.flatMap((machine) => machine.gpus);
+function FreeOf({ all }: { readonly all: readonly MachineView[] }) {
+  const gpus = gpusOf(all);
+  const machines = answering(all);
   const busy = machines.flatMap((machine) => machine.cpuBusyPercent ?? []);
   const percent = busy.length === 0 ? null : busy.reduce((sum, value) => sum + value, 0) / busy.length;
   const freeCpu = machines.reduce((sum, machine) => sum + machine.cpuMillicoresFree, 0);
@@ -50,7 +51,7 @@ function FreeOf({ machines }: { readonly machines: readonly MachineView[] }) {
   return (
     <>
       <span className={styles['item']} title={common.freeGpusHint}>
-        {gpus.length === 0 ? common.noGpus : common.freeGpus(freeGpus(gpus), gpus.length)}
+        {gpus.all === 0 ? common.noGpus : common.freeGpus(gpus.free, gpus.all)}
       </span>
       <span className={styles['item']} title={common.cpuFreeHint}>
         {common.cpuFree(formatCores(freeCpu), formatCores(totalCpu))}

@@ -17,3 +17,10 @@ export const freeGpus = (gpus: readonly GpuView[]): number =>
 /** What was free of a machine when it last answered is not free now. */
 export const answering = (machines: readonly MachineView[]): MachineView[] =>
   machines.filter((machine) => conditionOf(machine).answers);
+
+/** GPUs of the machines that answer. Where only others have any, theirs: there are some, and none of them is to be had now. */
+export function gpusOf(machines: readonly MachineView[]): { readonly free: number; readonly all: number } {
+  const here = answering(machines).flatMap((machine) => machine.gpus);
+  const all = here.length > 0 ? here : machines.flatMap((machine) => machine.gpus);
+  return { free: freeGpus(here), all: all.length };
+}

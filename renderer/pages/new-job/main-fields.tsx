@@ -2,7 +2,7 @@
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Icon } from '../../components/icon.js';
-import { answering, freeGpus } from '../../components/machine-figures.js';
+import { answering, gpusOf } from '../../components/machine-figures.js';
 import { useToast } from '../../components/toasts.js';
 import { joinWords, parseCommandText } from '../../../core/contract/job-text.js';
 import type { MachineView } from '../../../core/contract/machines.js';
@@ -26,6 +26,7 @@ export function MainFields({ form }: MainFieldsProps) {
   const [unused, setUnused] = useState<readonly string[]>([]);
   const overview = useTopic('overview', {});
   const machines = overview.kind === 'live' ? answering(overview.value.machines) : null;
+  const gpus = overview.kind === 'live' ? gpusOf(overview.value.machines) : null;
   const { command } = form.values;
   const read = parseCommandText(command);
   const shellOnly = read.ok ? read.value.shellOnly : [];
@@ -125,14 +126,7 @@ export function MainFields({ form }: MainFieldsProps) {
       <div className={styles['three']}>
         <TextInput
           label={words.gpu}
-          description={
-            machines === null
-              ? ' '
-              : words.freeGpus(
-                  sum(machines, (machine) => freeGpus(machine.gpus)),
-                  sum(machines, (machine) => machine.gpus.length),
-                )
-          }
+          description={gpus === null ? ' ' : words.freeGpus(gpus.free, gpus.all)}
           placeholder={words.gpuExample}
           {...form.text('gpu')}
         />
