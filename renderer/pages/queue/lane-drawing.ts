@@ -70,7 +70,6 @@ export interface Drawing {
   readonly nowMs: number;
   readonly lanes: Lanes;
   readonly lit: { readonly row: number; readonly bar: Bar } | null;
-  /** What the local clock is ahead of UTC. */
 }
 
 /** From this height on a bar has room for its job's name, and for dashes that can be told apart. */
