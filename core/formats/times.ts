@@ -81,6 +81,16 @@ export function timeText(ms: number): string {
 
 const written = /\b\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2} UTC\b/g;
 
+/** How a time is written within a sentence, in the window and by the system: `1 Dec 2026, 09:00:00` in the language en-GB. */
+export const timeInSentence: Intl.DateTimeFormatOptions = {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+};
+
 /**
  * A sentence with each time in it, as `timeText` writes them, in the words of `show`. Sentences are made and kept in UTC, as who reads
  * them may be anywhere; whoever shows one to a person passes it through here.

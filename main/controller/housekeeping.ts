@@ -80,6 +80,7 @@ export function startHousekeeping(options: {
       return;
     }
     if (clockLeapt()) {
+      await options.copy.makeIfDue();
       later(sweepEveryMs, anHourPassed);
       return;
     }

@@ -1,6 +1,6 @@
 /** The words of a desktop notification. Pure. */
 import { formatDuration } from '../../core/formats/durations.js';
-import { showTimes } from '../../core/formats/times.js';
+import { showTimes, timeInSentence } from '../../core/formats/times.js';
 import type { JobState } from '../../core/contract/states.js';
 import type { InboxItem } from '../../core/contract/views.js';
 
@@ -32,15 +32,7 @@ const mostNames = 4;
 
 /** As the window writes times within a sentence. Made when a notification has one: the first costs the start more than all else here. */
 let madeClock: Intl.DateTimeFormat | null = null;
-const clock = (): Intl.DateTimeFormat =>
-  (madeClock ??= new Intl.DateTimeFormat('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-  }));
+const clock = (): Intl.DateTimeFormat => (madeClock ??= new Intl.DateTimeFormat('en-GB', timeInSentence));
 
 export function notificationText(items: readonly InboxItem[]): NotificationText {
   const [first] = items;

@@ -1,5 +1,5 @@
 /** Strings of the frame and of what every page shares. One catalogue, one file a page; no sentence lives in a component. */
-import { showTimes } from '../../core/formats/times.js';
+import { showTimes, timeInSentence } from '../../core/formats/times.js';
 import { formatDuration } from '../../core/formats/durations.js';
 import type { Refusal } from '../../core/contract/errors.js';
 import type { AttemptState, JobState, TaskState } from '../../core/contract/states.js';
@@ -185,20 +185,14 @@ const exactParts: Intl.DateTimeFormatOptions = {
 };
 const exact = timeFormat(exactParts);
 
-const inSentence: Intl.DateTimeFormatOptions = {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-};
-const sentenceTime = timeFormat(inSentence);
+const sentenceTime = timeFormat(timeInSentence);
 
 /** A sentence of the controller's, its times by the reader's clock. */
 export function localTimes(sentence: string, timeZone?: string): string {
   const format =
-    timeZone === undefined ? sentenceTime() : new Intl.DateTimeFormat('en-GB', { ...inSentence, timeZone });
+    timeZone === undefined
+      ? sentenceTime()
+      : new Intl.DateTimeFormat('en-GB', { ...timeInSentence, timeZone });
   return showTimes(sentence, (ms) => format.format(ms));
 }
 

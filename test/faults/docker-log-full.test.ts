@@ -1,23 +1,15 @@
 /** The disk that a container's log is copied to is full when it ends: how it ended and what it said wait for room, and are not lost. */
 import { execFileSync } from 'node:child_process';
-import {
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AttemptLaunch, AttemptObservation } from '../../main/backends/backend.js';
-import { DockerRuntime } from '../../main/backends/workstation/docker/docker-runtime.js';
+import { type DockerRuntime } from '../../main/backends/workstation/docker/docker-runtime.js';
 import { launchOf } from '../harness/backend-probe.js';
+import { fillDisk } from '../harness/fill-disk.js';
 import { FakeEngine, type FakeContainer } from '../harness/fake-engine.js';
+import { runtimeOn } from '../harness/fake-engine-runtime.js';
 
 const reason = process.getuid?.() === 0 ? null : 'only root may mount a disk that gets full';
 if (reason !== null && process.env['CI'] === 'true') throw new Error(reason);
@@ -56,40 +48,15 @@ describe.skipIf(reason !== null)(
     });
 
     function open(): DockerRuntime {
-      const nothing = () => undefined;
-      return new DockerRuntime({
+      return runtimeOn(engine, {
         attemptsFolder: disk,
-        dataFolder: disk,
-        workerId: 'here',
-        environment: {},
         home: folder,
-        log: { info: nothing, warn: (text) => warned.push(text), error: (text) => warned.push(text) },
-        nowMs: () => Date.now(),
-        monotonicMs: () => performance.now(),
-        find: () => ({ ok: true, endpoint: { kind: 'socket', path: engine.socket }, from: 'the test' }),
-        user: null,
-        onState: nothing,
+        log: { info: () => undefined, warn: (text) => warned.push(text), error: (text) => warned.push(text) },
         onObservations: (batch) => said.push(...batch),
-        onRunning: nothing,
-        onNotice: nothing,
-        onConclude: nothing,
-        onEnded: nothing,
-        onUsage: nothing,
       });
     }
 
-    /** Takes every free block. */
-    function fill(): void {
-      const file = openSync(path.join(disk, 'filler'), 'a');
-      try {
-        for (;;) writeSync(file, Buffer.alloc(4096, 'x'));
-      } catch {
-        // Full now, which is what was wanted.
-      } finally {
-        closeSync(file);
-      }
-      expect(statfsSync(disk).bavail).toBe(0);
-    }
+    const fill = () => fillDisk(disk);
 
     async function running(): Promise<FakeContainer> {
       runtime.reconcile([{ kind: 'run', launch }]);

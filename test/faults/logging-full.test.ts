@@ -1,20 +1,11 @@
 /** The disk that holds the logs is full: each attempt keeps its own true end, the others go on, and so does the host. */
 import { execFileSync } from 'node:child_process';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readClaim } from '../../main/backends/workstation/process/claim.js';
 import { launchOf, type BackendProbe } from '../harness/backend-probe.js';
+import { fillDisk } from '../harness/fill-disk.js';
 import {
   endLiving,
   eventually,
@@ -64,18 +55,7 @@ describe.skipIf(reason !== null)(
       return claim.kind === 'claimed' ? claim.status : claim.kind;
     };
 
-    /** Takes every free block. */
-    function fill(): void {
-      const file = openSync(path.join(disk, 'filler'), 'a');
-      try {
-        for (;;) writeSync(file, Buffer.alloc(4096, 'x'));
-      } catch {
-        // Full now, which is what was wanted.
-      } finally {
-        closeSync(file);
-      }
-      expect(statfsSync(disk).bavail).toBe(0);
-    }
+    const fill = () => fillDisk(disk);
 
     async function running(...launches: readonly { readonly uid: string }[]): Promise<void> {
       for (const { uid } of launches) {

@@ -5,9 +5,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeEngine } from '../../../../test/harness/fake-engine.js';
+import { runtimeOn } from '../../../../test/harness/fake-engine-runtime.js';
 import { launchOf } from '../../../../test/harness/backend-probe.js';
 import type { AttemptLaunch, AttemptObservation, DesiredAttempt } from '../../backend.js';
-import { DockerRuntime, type DockerRuntimeOptions } from './docker-runtime.js';
+import { type DockerRuntime, type DockerRuntimeOptions } from './docker-runtime.js';
 
 const owner = '0123456789abcdef';
 let folder: string;
@@ -34,25 +35,10 @@ afterEach(async () => {
 });
 
 function open(more: Partial<DockerRuntimeOptions> = {}): DockerRuntime {
-  const nothing = () => undefined;
-  const runtime = new DockerRuntime({
+  const runtime = runtimeOn(engine, {
     attemptsFolder: path.join(folder, 'attempts'),
-    dataFolder: path.join(folder, 'attempts'),
-    workerId: 'here',
-    environment: {},
     home: folder,
-    log: { info: nothing, warn: nothing, error: nothing },
-    nowMs: () => Date.now(),
-    monotonicMs: () => performance.now(),
-    find: () => ({ ok: true, endpoint: { kind: 'socket', path: engine.socket }, from: 'the test' }),
-    user: null,
-    onState: nothing,
     onObservations: (batch) => said.push(...batch),
-    onRunning: nothing,
-    onNotice: nothing,
-    onConclude: nothing,
-    onEnded: nothing,
-    onUsage: nothing,
     ...more,
   });
   runtimes.push(runtime);
