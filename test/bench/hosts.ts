@@ -1,7 +1,7 @@
 /** Hosts to measure: each on a data folder of its own, ended with all it started. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -36,16 +36,15 @@ process.once('exit', () => {
 /**
  * A data folder away from what others delete. ext4 without a journal passes over each lately deleted file of a group of the disk before
  * it makes a new one there: for minutes after a build or a test was cleaned up in the temporary folder, an attempt's five files cost a
- * millisecond of processor time instead of a twentieth of it. The flag has folders made in the marked one go to a group with room; where
- * there is no such flag it changes nothing.
+ * millisecond of processor time instead of a twentieth of it. The flag has folders made in the marked one go to a group with room, which
+ * ext4 looks for from where the folder's name points: a name of its own each time, or the run before is met there. Where there is no such
+ * flag it changes nothing.
  */
 function dataFolder(): string {
   const parent = mkdtempSync(path.join(os.tmpdir(), 'iris-bench-'));
   folders.push(parent);
   spawnSync('chattr', ['+T', parent], { stdio: 'ignore' });
-  const folder = path.join(parent, 'home');
-  mkdirSync(folder, { mode: 0o700 });
-  return folder;
+  return mkdtempSync(path.join(parent, 'home-'));
 }
 
 export async function startHost(root: string, kind: HostKind): Promise<BenchHost> {
