@@ -1,8 +1,8 @@
 /** Cards as somebody has set them: divided, or kept from computing. */
 import { afterEach, expect, test } from 'vitest';
-import type { GpuView } from '../../core/contract/gpus.js';
 import { eventually } from '../../test/harness/eventually.js';
 import { capture, NvidiaStub } from '../../test/harness/nvidia-stub.js';
+import { onlyCard, readerOf } from '../../test/harness/stub-reader.js';
 import { createGpuReader, type GpuReader, type GpuReaderOptions, type GpuReading } from './gpus.js';
 import { KernelLog } from './kernel-log.js';
 
@@ -19,18 +19,10 @@ afterEach(() => {
 
 function open(name: string, more: Partial<GpuReaderOptions> = {}): void {
   stub = new NvidiaStub(name);
-  // No errors of this machine's own cards, if it has any.
-  const kernelLog = new KernelLog('/nowhere');
-  reader = createGpuReader({ nowMs: () => Date.now(), command: stub.command, kernelLog, ...more });
+  reader = readerOf(stub, more);
 }
 
-async function only(): Promise<GpuView> {
-  const { gpus } = await reader.read(nobody);
-  const [gpu, ...more] = gpus;
-  if (gpu === undefined || more.length > 0) throw new Error(`${gpus.length} cards`);
-  return gpu;
-}
-
+const only = () => onlyCard(reader);
 const states = ({ gpus }: GpuReading) => gpus.map(({ state }) => state);
 
 test('while their names cannot be asked for, slices go by no other', async () => {

@@ -2,9 +2,9 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { GpuView } from '../../core/contract/gpus.js';
 import { eventually } from '../../test/harness/eventually.js';
 import { capture, NvidiaStub } from '../../test/harness/nvidia-stub.js';
+import { onlyCard, readerOf } from '../../test/harness/stub-reader.js';
 import { createGpuReader, type GpuReader, type GpuReaderOptions, type GpuReading } from './gpus.js';
 import { KernelLog } from './kernel-log.js';
 
@@ -29,19 +29,11 @@ afterEach(() => {
 
 function open(name: string, more: Partial<GpuReaderOptions> = {}): GpuReader {
   stub = new NvidiaStub(name);
-  // No errors of this machine's own cards, if it has any.
-  const kernelLog = new KernelLog('/nowhere');
-  reader = createGpuReader({ nowMs: () => clock, command: stub.command, loopMs: 50, kernelLog, ...more });
+  reader = readerOf(stub, { nowMs: () => clock, loopMs: 50, ...more });
   return reader;
 }
 
-async function only(): Promise<GpuView> {
-  const { gpus } = await reader.read(nobody);
-  const [gpu, ...more] = gpus;
-  if (gpu === undefined || more.length > 0) throw new Error(`${gpus.length} cards`);
-  return gpu;
-}
-
+const only = () => onlyCard(reader);
 const states = ({ gpus }: GpuReading) => gpus.map(({ state }) => state);
 
 describe('each capture as jobs are given its cards', () => {

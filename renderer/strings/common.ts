@@ -174,13 +174,8 @@ export function formatAge(ms: number): string {
 }
 
 const exactParts: Intl.DateTimeFormatOptions = {
+  ...timeInSentence,
   weekday: 'short',
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
   timeZoneName: 'short',
 };
 const exact = timeFormat(exactParts);

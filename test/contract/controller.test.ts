@@ -7,6 +7,7 @@ import type { AttemptObservation, BackendListener, DesiredAttempt } from '../../
 import { Controller } from '../../main/controller/controller.js';
 import { Publisher } from '../../main/controller/publisher.js';
 import type { Store } from '../../main/store/types.js';
+import { plainParts } from '../harness/controller-parts.js';
 import { eventually } from '../harness/eventually.js';
 import { refusalOf } from '../harness/host-jobs.js';
 import { fakeWorker } from '../harness/fake-backend.js';
@@ -30,7 +31,7 @@ beforeEach(async () => {
   failing = false;
   commits = 0;
   nowMs = 1_800_000_000_000;
-  let minted = 0;
+  const parts = plainParts();
   const backend = toldBackend({
     started: (given) => {
       listener = given;
@@ -53,12 +54,8 @@ beforeEach(async () => {
       },
     },
     backend,
-    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    ...parts,
     nowMs: () => nowMs,
-    monotonicMs: () => performance.now(),
-    random: (bytes) => (minted += 1).toString(16).padStart(bytes * 2, '0'),
-    homeRoot: '/data',
-    advertiseHost: 'localhost',
   });
   await controller.start();
 });

@@ -13,6 +13,7 @@ import type { TopicSources } from '../../main/controller/topic-values.js';
 import { treesWaitedFor } from '../../main/controller/waited-for.js';
 import type { Store } from '../../main/store/types.js';
 import { report, specOf } from '../../core/model/test-world.js';
+import { plainParts } from '../harness/controller-parts.js';
 import { eventually } from '../harness/eventually.js';
 import { toldBackend } from '../harness/told-backend.js';
 import {
@@ -116,12 +117,8 @@ function idleController(): Controller {
   return new Controller({
     store,
     backend: toldBackend({ started: () => undefined, wanted: () => undefined }),
-    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    ...plainParts(),
     nowMs: () => nowMs,
-    monotonicMs: () => performance.now(),
-    random: (bytes) => '0'.repeat(bytes * 2),
-    homeRoot: '/data',
-    advertiseHost: 'localhost',
   });
 }
 
@@ -267,7 +264,7 @@ test('who looks at the list is told which rows are gone, and how many jobs are l
 test('a job that is held for weeks still starts after the one it waits for', async () => {
   let desired: readonly DesiredAttempt[] = [];
   let listener: BackendListener | null = null;
-  let minted = 0;
+  const parts = plainParts();
   const makeController = () =>
     new Controller({
       store,
@@ -275,12 +272,8 @@ test('a job that is held for weeks still starts after the one it waits for', asy
         started: (given) => (listener = given),
         wanted: (wanted) => (desired = wanted),
       }),
-      logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+      ...parts,
       nowMs: () => nowMs,
-      monotonicMs: () => performance.now(),
-      random: (bytes) => (minted += 1).toString(16).padStart(bytes * 2, '0'),
-      homeRoot: '/data',
-      advertiseHost: 'localhost',
     });
   const submit = (controller: Controller, request: Partial<JobRequest>) =>
     controller.submit({

@@ -9,6 +9,7 @@ import type { AttemptObservation, BackendListener, DesiredAttempt } from '../../
 import { Controller } from '../../main/controller/controller.js';
 import { queueView } from '../../main/controller/queue-view.js';
 import type { Store } from '../../main/store/types.js';
+import { plainParts } from '../harness/controller-parts.js';
 import { eventually } from '../harness/eventually.js';
 import { fakeWorker as worker } from '../harness/fake-backend.js';
 import { refusalOf } from '../harness/host-jobs.js';
@@ -25,7 +26,7 @@ let listener: BackendListener | null;
 let desired: readonly DesiredAttempt[];
 let commits: number;
 let nowMs: number;
-let minted = 0;
+const parts = plainParts();
 let requests = 0;
 
 async function start(): Promise<void> {
@@ -47,12 +48,8 @@ async function start(): Promise<void> {
         desired = wanted;
       },
     }),
-    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    ...parts,
     nowMs: () => nowMs,
-    monotonicMs: () => performance.now(),
-    random: (bytes) => (minted += 1).toString(16).padStart(bytes * 2, '0'),
-    homeRoot: '/data',
-    advertiseHost: 'localhost',
   });
   await controller.start();
   await eventually(() => controller.busy()).toBe(false);

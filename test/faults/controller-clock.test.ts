@@ -10,6 +10,7 @@ import { awakeClock } from '../../main/controller/awake-clock.js';
 import { Controller } from '../../main/controller/controller.js';
 import { openReads } from '../../main/store/reads.js';
 import type { Store } from '../../main/store/types.js';
+import { plainParts } from '../harness/controller-parts.js';
 import { eventually } from '../harness/eventually.js';
 import { fakeWorker as worker } from '../harness/fake-backend.js';
 import { toldBackend } from '../harness/told-backend.js';
@@ -28,7 +29,7 @@ let wallMs: number;
 let monotonicMs: number;
 /** What the controller reads of it. */
 let steady: () => number;
-let minted = 0;
+const parts = plainParts();
 let requests = 0;
 
 function makeController(): Controller {
@@ -43,12 +44,9 @@ function makeController(): Controller {
   return new Controller({
     store,
     backend,
-    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    ...parts,
     nowMs: () => wallMs,
     monotonicMs: () => steady(),
-    random: (bytes) => (minted += 1).toString(16).padStart(bytes * 2, '0'),
-    homeRoot: '/data',
-    advertiseHost: 'localhost',
   });
 }
 

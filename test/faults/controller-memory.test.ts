@@ -11,6 +11,7 @@ import type { AttemptObservation } from '../../main/backends/backend.js';
 import { Controller } from '../../main/controller/controller.js';
 import type { Store } from '../../main/store/types.js';
 import { specOf } from '../harness/backend-probe.js';
+import { plainParts } from '../harness/controller-parts.js';
 import { eventually } from '../harness/eventually.js';
 import { report } from '../../core/model/test-world.js';
 import { FakeBackend, FakeMachine, fakeWorker } from '../harness/fake-backend.js';
@@ -94,7 +95,7 @@ class Run {
   readonly controller: Controller;
   commits = 0;
   private failing = false;
-  private minted = 0;
+  private readonly parts = plainParts();
   private requests = 0;
 
   constructor() {
@@ -111,12 +112,8 @@ class Run {
       },
       backend: this.backend,
       storageRetryMs: 10,
-      logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+      ...this.parts,
       nowMs: () => this.nowMs,
-      monotonicMs: () => performance.now(),
-      random: (bytes) => (this.minted += 1).toString(16).padStart(bytes * 2, '0'),
-      homeRoot: '/data',
-      advertiseHost: 'localhost',
     });
   }
 

@@ -1,14 +1,14 @@
 /** An Engine whose clock is not ours: what it tells is told by ours. */
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import http from 'node:http';
+import type http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { answeringEngine, type AnsweringEngine } from '../../../../test/harness/answering-engine.js';
 import { newEntry } from '../process/attempt-entry.js';
 import { endOfRun } from './container-end.js';
 import { ContainerHub } from './container-hub.js';
-import { Engine, lookAtContainer } from './engine.js';
+import { type Engine, lookAtContainer } from './engine.js';
 
 const aheadMs = 600_000;
 const fixtures = path.resolve(import.meta.dirname, '../../../../test/fixtures/docker');
@@ -17,7 +17,7 @@ const inspected: unknown = JSON.parse(
 );
 
 let folder: string;
-let server: http.Server;
+let answering: AnsweringEngine;
 let engine: Engine;
 let sinces: string[];
 let events: http.ServerResponse | null;
@@ -25,8 +25,7 @@ let events: http.ServerResponse | null;
 beforeEach(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'iris-clock-'));
   [sinces, events] = [[], null];
-  server = http.createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://docker');
+  answering = await answeringEngine(folder, (url, response) => {
     if (url.pathname.endsWith('/events')) {
       response.flushHeaders();
       sinces.push(url.searchParams.get('since') ?? '');
@@ -38,19 +37,10 @@ beforeEach(async () => {
     const list = url.pathname.endsWith('/containers/json') ? [{ Id: 'one', State: 'running' }] : {};
     response.end(JSON.stringify(isOne ? (Array.isArray(inspected) ? inspected[0] : inspected) : list));
   });
-  const socket = path.join(folder, 'docker.sock');
-  server.listen(socket);
-  await once(server, 'listening');
-  engine = new Engine({
-    find: () => ({ ok: true, endpoint: { kind: 'socket', path: socket }, from: 'the test' }),
-    onState: () => undefined,
-  });
+  ({ engine } = answering);
 });
 afterEach(async () => {
-  engine.close();
-  server.closeAllConnections();
-  server.close();
-  await once(server, 'close');
+  await answering.close();
   rmSync(folder, { recursive: true });
 });
 

@@ -1,19 +1,19 @@
 /** Whether an Engine was restarted under a container, as one that answers slowly, at length or not at all lets it be told. */
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
+import type http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { answeringEngine, type AnsweringEngine } from '../../../../test/harness/answering-engine.js';
 import type { AttemptObservation } from '../../backend.js';
 import { newEntry } from '../process/attempt-entry.js';
 import { Reporter } from '../process/reporter.js';
 import { ContainerHub, type EngineLoss } from './container-hub.js';
 import { startsRemembered, warnOfRestart } from './engine-restart.js';
-import { Engine } from './engine.js';
+import { type Engine } from './engine.js';
 
 let folder: string;
-let server: http.Server;
+let answering: AnsweringEngine;
 let engine: Engine;
 let info: Record<string, unknown>;
 /** What it answers when it is asked what it remembers, and how often it was. */
@@ -31,8 +31,7 @@ beforeEach(async () => {
   info = { ServerVersion: '28.0.0', SystemTime: '2026-11-30T14:00:05.912345678Z' };
   [asked, live, lists] = [[], [], 0];
   remember = (response) => response.end();
-  server = http.createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://docker');
+  answering = await answeringEngine(folder, (url, response) => {
     if (url.pathname.endsWith('/events')) {
       response.flushHeaders();
       if (url.searchParams.has('until')) {
@@ -46,19 +45,10 @@ beforeEach(async () => {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(isList ? [{ Id: 'one', State: 'running' }] : info));
   });
-  const socket = path.join(folder, 'docker.sock');
-  server.listen(socket);
-  await once(server, 'listening');
-  engine = new Engine({
-    find: () => ({ ok: true, endpoint: { kind: 'socket', path: socket }, from: 'the test' }),
-    onState: () => undefined,
-  });
+  ({ engine } = answering);
 });
 afterEach(async () => {
-  engine.close();
-  server.closeAllConnections();
-  server.close();
-  await once(server, 'close');
+  await answering.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
