@@ -304,8 +304,11 @@ describeLab('a workstation by SSH', () => {
   });
 
   test('keeps its load, and forgets attempts that are long over but none that lives', async () => {
-    const probe = await machines.open(host, patient);
     const [old, live] = [counted('exit 0'), counted('exec sleep 300')];
+    const probe = await machines.open(host, {
+      ...patient,
+      isKnown: (uid) => Promise.resolve(uid !== old.uid),
+    });
     probe.want({ kind: 'run', launch: old }, { kind: 'run', launch: live });
     await probe.over(old.uid);
     await probe.state(live.uid, 'RUNNING');

@@ -19,14 +19,15 @@ export async function forgetOld(
   if (unknown.length > 0) send('forget', ...unknown);
 }
 
-/** Where that cannot be asked each is kept. */
+/** Where that cannot be asked, or there is nobody to ask, each is kept. */
 export async function unknownOf(
   uids: readonly string[],
   { log, isKnown }: RetentionOptions,
 ): Promise<readonly string[]> {
+  if (isKnown === undefined) return [];
   const unknown: string[] = [];
   try {
-    for (const uid of uids) if (isKnown === undefined || !(await isKnown(uid))) unknown.push(uid);
+    for (const uid of uids) if (!(await isKnown(uid))) unknown.push(uid);
   } catch (error) {
     log.warn('What is kept of old attempts could not be asked, so nothing of them is removed', {
       error: messageOf(error),
