@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { JobChange } from '../contract/queue.js';
 import { timeText } from '../formats/times.js';
+import { changeJob } from '../model/job-change.js';
 import { card, worker } from './test-cluster.js';
 import { rowsOf, type Rows } from './test-rows.js';
 
@@ -15,6 +17,13 @@ function runAll(rows: Rows): void {
 
 function uidOf(rows: Rows, taskId: string): string {
   return rows.state.attemptsOf(taskId).at(-1)?.uid ?? '';
+}
+
+function change(rows: Rows, jobId: string, asked: JobChange): void {
+  rows.step((draft) => {
+    const by = { actor: 'ann', mayManage: true, nowMs: rows.nowMs, ranks: () => [] };
+    changeJob(draft, { ...by, jobId, change: asked });
+  });
 }
 
 function audit(rows: Rows, entity: string): string[] {
@@ -114,6 +123,53 @@ describe('preemption', () => {
     rows.observe(uidOf(rows, '/ann/a/0'), 'KILLED');
     rows.round([machine]);
     expect(rows.task('/ann/a/0').state).toBe('ASSIGNED');
+  });
+
+  test.each([
+    ['was held since', (rows: Rows) => change(rows, '/ann/hot', { kind: 'hold' }), {}, 'PENDING'],
+    [
+      'can no longer end in time',
+      (rows: Rows) => (rows.nowMs += 31 * minute),
+      { finishBy: '90m', timeout: '1h' },
+      'UNSCHEDULABLE',
+    ],
+  ])('a job that %s does not start in the place it was promised', (_, meanwhile, more, state) => {
+    const rows = rowsOf({ cpu: 4, priority: 'batch' });
+    rows.round([machine]);
+    runAll(rows);
+    rows.submit({ name: 'hot', cpu: 2, priority: 'production', ...more });
+    rows.round([machine]);
+    expect(rows.task('/ann/hot/0').claim).not.toBeNull();
+    meanwhile(rows);
+    rows.observe(uidOf(rows, '/ann/a/0'), 'KILLED');
+    expect(rows.round([machine]).more).toBe(true);
+    expect(rows.task('/ann/hot/0').claim).toBeNull();
+    rows.round([machine]);
+    expect(rows.task('/ann/hot/0').state).toBe(state);
+    expect(rows.task('/ann/a/0').state).toBe('ASSIGNED');
+    expect(rows.violations()).toEqual([]);
+  });
+
+  test('a place promised in each of two bands of one job is given once', () => {
+    const rows = rowsOf({ cpu: 1, replicas: 4, priority: 'batch' });
+    rows.round([machine]);
+    runAll(rows);
+    rows.submit({ name: 'hot', cpu: 1, replicas: 2, maxActive: 1, priority: 'production' });
+    rows.round([machine]);
+    change(rows, '/ann/hot', { kind: 'band', band: 'SYSTEM' });
+    rows.step((draft) => {
+      const task = rows.task('/ann/hot/1');
+      const claim = { workerId: 'w1', devices: [], waitsFor: [], sinceMs: rows.nowMs };
+      draft.putTask({ ...task, claim: { ...claim, band: 'SYSTEM' } });
+    });
+    for (const at of [0, 1, 2, 3]) rows.observe(uidOf(rows, `/ann/a/${at}`), 'KILLED');
+    expect(rows.round([machine]).placed.map(({ taskId }) => taskId)).toEqual([
+      '/ann/hot/1',
+      '/ann/hot/0',
+      '/ann/a/0',
+      '/ann/a/1',
+    ]);
+    expect(rows.moved).toEqual([]);
   });
 
   test('all members of a gang are told, and its place is not taken by one behind it', () => {

@@ -65,6 +65,8 @@ export interface WaitingJob {
   readonly code: WaitCode;
   /** Waiting tasks left, lowest index first. */
   readonly count: number;
+  /** The machine that others leave for the first of them. */
+  readonly workerId?: string;
 }
 
 export interface Decision {
@@ -79,7 +81,7 @@ export interface Decision {
   readonly waiting: readonly WaitingJob[];
   /** From then on the same input may be decided otherwise, by time alone; null when time changes nothing. */
   readonly wakeAtMs: number | null;
-  /** The cap on assignments was reached: decide again. */
+  /** The cap on assignments was reached, or tasks wait that did not before: decide again. */
   readonly more: boolean;
   /** Times a task was compared with a machine. */
   readonly fitChecks: number;

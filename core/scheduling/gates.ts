@@ -2,7 +2,6 @@
 import { isTerminalJobState, type JobState } from '../contract/states.js';
 import type { NeverReason, WaitCode } from './decision.js';
 import type { Dependency, JobStates, QueuedJob } from './inputs.js';
-import type { UserEntry } from './queue.js';
 
 /** True when neither time nor anything but room can keep it from starting. */
 export function isUngated(job: QueuedJob): boolean {
@@ -59,27 +58,6 @@ export function nextGateMs(job: QueuedJob, nowMs: number): number {
     if (lastStart > nowMs) next = Math.min(next, lastStart);
   }
   return next;
-}
-
-/** True when one more task (or `tasks` of a gang) stays within what the user may have running at once. */
-export function withinQuota(user: UserEntry, job: QueuedJob, tasks: number, started: UserUse): boolean {
-  const { quota } = user.budget;
-  if (quota === null) return true;
-  const within = (bound: number | null, used: number) => bound === null || used <= bound;
-  return (
-    within(quota.tasks, user.tasks + started.tasks + tasks) &&
-    within(quota.cpuMillicores, user.cpu + started.cpu + tasks * job.cpuMillicores) &&
-    within(quota.memoryBytes, user.memory + started.memory + tasks * job.memoryBytes) &&
-    within(quota.gpuCount, user.gpus + started.gpus + tasks * job.gpuCount)
-  );
-}
-
-/** What a user was given in this pass. */
-export interface UserUse {
-  tasks: number;
-  cpu: number;
-  memory: number;
-  gpus: number;
 }
 
 /**

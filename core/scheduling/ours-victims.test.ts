@@ -335,7 +335,11 @@ describe('provisional places', () => {
   test('lost with its machine: the task waits again', () => {
     const world = evicting();
     world.cluster.setWorkers([worker('w1', { healthy: false }), worker('w2')]);
-    expect(world.round().released).toEqual(['/ann/a/0']);
+    const decision = world.round();
+    expect(decision.released).toEqual(['/ann/a/0']);
+    // Nobody has looked yet where else it may start.
+    expect(decision.more).toBe(true);
+    expect(world.round().more).toBe(false);
   });
 
   test('a surplus that victims leave is spoken for, not evicted for twice', () => {
@@ -345,7 +349,7 @@ describe('provisional places', () => {
     world.submit('/ann/a', { cpu: 2, tasks: 2, band: 'PRODUCTION' });
     const decision = world.round();
     expect(evictedBy(decision)).toEqual(['/bob/a/0']);
-    expect(waitsOf(decision)).toEqual(['/ann/a leaving']);
+    expect(decision.waiting).toEqual([{ jobId: '/ann/a', code: 'leaving', count: 1, workerId: 'w1' }]);
     world.allGone();
     expect(placesOf(world.round())).toEqual(['/ann/a/0 w1', '/ann/a/1 w1']);
   });

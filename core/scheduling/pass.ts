@@ -4,7 +4,7 @@ import { compareTexts } from '../model/sorted-list.js';
 import { taskIdOf } from '../model/names.js';
 import type { Cluster } from './cluster.js';
 import type { Decision, Eviction, Placed, Unschedulable, WaitCode } from './decision.js';
-import { gateOf, neverReason, nextGateMs, withinQuota, type UserUse } from './gates.js';
+import { gateOf, neverReason, nextGateMs } from './gates.js';
 import { bandsInOrder, cursorsOf, eldersOf, headOf, nextJob, type Cursor } from './order.js';
 import type { Held } from './holdings.js';
 import { findGroup, findMachine } from './placement.js';
@@ -12,7 +12,8 @@ import type { PassMemory } from './pass-memory.js';
 import { passOver } from './pass-over.js';
 import type { Plan } from './preemption.js';
 import { placeClaims } from './provisional.js';
-import type { JobEntry, UserEntry } from './queue.js';
+import type { JobEntry } from './queue.js';
+import { Quotas } from './quota.js';
 import { mayBackfill, type Reserved } from './reservations.js';
 import type { Rules } from './rules.js';
 import { isCandidate } from './shape.js';
@@ -25,7 +26,6 @@ const batch = bandRank('BATCH');
 const interactive = bandRank('INTERACTIVE');
 /** Units of a band that are tried for its reservation in one pass. */
 const maxReserveTries = 2;
-const unused: UserUse = { tasks: 0, cpu: 0, memory: 0, gpus: 0 };
 
 export class Pass {
   private readonly cluster: Cluster;
@@ -37,8 +37,10 @@ export class Pass {
   private readonly waiting = new WaitingList();
   private readonly unschedulable: Unschedulable[] = [];
   private readonly reserved: Reserved[] = [];
-  private readonly started = new Map<UserEntry, UserUse>();
+  private readonly quotas: Quotas;
   private readonly reserveTries: number[] = [];
+  /** Machines that something leaves for the next task of a job, by job. */
+  private readonly leftFor = new Map<JobEntry, number>();
   /** Tasks of a job that were decided about before its user's turn. */
   private readonly served = new Map<JobEntry, number>();
   private wakeAtMs = Number.POSITIVE_INFINITY;
@@ -53,6 +55,7 @@ export class Pass {
     this.cluster = memory.cluster;
     this.working = memory.working;
     this.victims = memory.victims;
+    this.quotas = new Quotas(memory.cluster);
     memory.passes += 1;
     this.number = memory.passes;
   }
@@ -62,7 +65,15 @@ export class Pass {
     this.victims.start(this.number, this.nowMs, this.rules);
     this.memory.reservations.start(this.rules);
     const { cluster, working, placed, released } = this;
-    const claims = { cluster, working, placed, released, elsewhere: true, byIndex: false };
+    const claims = {
+      cluster,
+      working,
+      placed,
+      released,
+      nowMs: this.nowMs,
+      elsewhere: true,
+      byIndex: false,
+    };
     const elders = eldersOf(cluster.queue, cluster.table, this.nowMs - this.rules.reserveAfterMs);
     for (const [rank, band] of bandsInOrder.entries()) {
       placeClaims(claims, band);
@@ -87,7 +98,8 @@ export class Pass {
         return waiting.lines();
       },
       wakeAtMs: Number.isFinite(this.wakeAtMs) ? this.wakeAtMs : null,
-      more: this.more,
+      // What was promised and is lost waits again, and has not been looked at.
+      more: this.more || released.length > 0,
       fitChecks: this.working.fitChecks,
     };
   }
@@ -197,7 +209,7 @@ export class Pass {
 
   /** What keeps one more task back, whatever is free. */
   private bound(entry: JobEntry, tasks: number, taskAt: number): WaitCode | null {
-    const { job, user } = entry;
+    const { job } = entry;
     const { maxAssignments, maxPerJob } = this.rules;
     if (maxAssignments !== null && this.placed.length >= maxAssignments) {
       this.more = true;
@@ -208,11 +220,12 @@ export class Pass {
       const active = this.cluster.holdings.active.get(job.id) ?? 0;
       if (active + entry.claims.length + entry.placed + tasks > job.maxActive) return 'job-cap';
     }
-    return withinQuota(user, job, tasks, this.started.get(user) ?? unused) ? null : 'quota';
+    return this.quotas.allow(entry, tasks) ? null : 'quota';
   }
 
-  private wait({ job }: JobEntry, code: WaitCode, count: number): void {
-    this.waiting.add(job.id, code, count);
+  private wait(entry: JobEntry, code: WaitCode, count: number): void {
+    const worker = code === 'leaving' ? this.leftFor.get(entry) : undefined;
+    this.waiting.add(entry.job.id, code, count, this.cluster.table.workers[worker ?? -1]?.id);
   }
 
   /** Null when it was placed; else what it lacks. */
@@ -270,6 +283,7 @@ export class Pass {
         }
         // What it will take is spoken for; it is placed when that is free.
         for (const worker of found.workers) this.working.takeLater(shape, worker);
+        this.leftFor.set(entry, found.workers[0] ?? -1);
         return 'leaving';
       }
       shape.failedSize = shape.failedBand === rank ? Math.min(shape.failedSize, size) : size;
@@ -354,7 +368,7 @@ export class Pass {
     waitsFor: readonly string[],
     evictableBy: string | null,
   ): void {
-    const { job, user } = entry;
+    const { job } = entry;
     const workerId = this.cluster.table.workers[worker]?.id ?? '';
     const taskId = taskIdOf(job.id, index);
     this.placed.push({
@@ -369,12 +383,6 @@ export class Pass {
       evictableBy,
     });
     entry.placed += 1;
-    if (user.budget.quota === null) return;
-    const use = this.started.get(user) ?? { tasks: 0, cpu: 0, memory: 0, gpus: 0 };
-    use.tasks += 1;
-    use.cpu += job.cpuMillicores;
-    use.memory += job.memoryBytes;
-    use.gpus += job.gpuCount;
-    this.started.set(user, use);
+    this.quotas.give(entry, devices);
   }
 }

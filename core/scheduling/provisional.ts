@@ -5,6 +5,7 @@ import type { Claim } from './inputs.js';
 import { taskIdOf } from '../model/names.js';
 import type { Cluster } from './cluster.js';
 import type { Placed } from './decision.js';
+import { gateOf, neverReason } from './gates.js';
 import type { Working } from './working.js';
 import { findGroup, findMachine } from './placement.js';
 import { compareJobs, type JobEntry } from './queue.js';
@@ -15,6 +16,7 @@ export interface ClaimPass {
   readonly working: Working;
   readonly placed: Placed[];
   readonly released: string[];
+  readonly nowMs: number;
   /** Whether a task may start elsewhere than where its victims are. */
   readonly elsewhere: boolean;
   readonly byIndex: boolean;
@@ -36,9 +38,18 @@ export function placeClaims(pass: ClaimPass, band: Band): void {
   );
   for (const entry of inOrder) {
     entry.shape.refresh(pass.working.table);
-    if (entry.job.gangBy === null) for (const claim of entry.claims) settle(pass, entry, [claim], band);
-    else settle(pass, entry, entry.claims, band);
+    // Its owner may have changed the band the job asks for since, and a place may be promised in each.
+    const claims = entry.claims.filter((claim) => claim.band === band);
+    if (entry.job.gangBy === null) for (const claim of claims) settle(pass, entry, [claim], band);
+    else settle(pass, entry, claims, band);
   }
+}
+
+/** It was held since, or can no longer end in time: then its place is given up, and it waits as if it had had none. */
+function mayStart({ cluster, nowMs }: ClaimPass, { job, ungated }: JobEntry): boolean {
+  if (ungated) return true;
+  const states = (id: string) => cluster.jobState(id);
+  return neverReason(job, nowMs, states) === null && gateOf(job, nowMs, states) === null;
 }
 
 /** One task, or all members of a gang. */
@@ -54,10 +65,11 @@ function settle(pass: ClaimPass, entry: JobEntry, claims: readonly Claim[], band
   });
   for (const { worker, devices } of places)
     if (worker >= 0) working.unclaim(shape, worker, devices, cluster.holdings);
-  const stands = places.every((place) => place.stands);
+  const open = mayStart(pass, entry);
+  const stands = open && places.every((place) => place.stands);
   if (stands && startInPlace(pass, entry, places, band)) return;
   // Something is free that was claimed: what was found too full may not be any more.
-  if (pass.elsewhere && startElsewhere(pass, entry, claims, band)) {
+  if (open && pass.elsewhere && startElsewhere(pass, entry, claims, band)) {
     working.epoch += 1;
     return;
   }

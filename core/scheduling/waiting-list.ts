@@ -15,13 +15,13 @@ export class WaitingList {
   private readonly passed: PassedOver[] = [];
   private told: readonly WaitingJob[] | null = null;
 
-  /** Of the same job with the same reason one line is made. */
-  add(jobId: string, code: WaitCode, count: number): void {
+  /** Of the same job with the same reason one line is made; `workerId` as the first of its tasks had it. */
+  add(jobId: string, code: WaitCode, count: number, workerId?: string): void {
     const { said } = this;
     const last = this.passed.at(-1)?.at === said.length ? undefined : said.at(-1);
     if (last?.jobId === jobId && last.code === code)
       said[said.length - 1] = { ...last, count: last.count + count };
-    else said.push({ jobId, code, count });
+    else said.push({ jobId, code, count, ...(workerId === undefined ? {} : { workerId }) });
   }
 
   /** A line made before. */

@@ -3,12 +3,14 @@ import type { WaitReason } from '../../contract/explanation.js';
 import { isTerminalJobState } from '../../contract/states.js';
 import { formatDuration } from '../../formats/durations.js';
 import { timeText } from '../../formats/times.js';
+import type { Cluster } from '../cluster.js';
 import type { WaitCode } from '../decision.js';
 import { gateOf } from '../gates.js';
 import { machineOf } from '../constraints.js';
 import type { JobEntry } from '../queue.js';
 import { isCandidate } from '../shape.js';
 import { bandOf } from '../order.js';
+import { useOf } from '../quota.js';
 import { demotionOf, positionReason } from './place-in-queue.js';
 import { roomReason, type ExplainContext } from './room-reason.js';
 
@@ -81,10 +83,12 @@ export function reasonOf(context: ExplainContext, entry: JobEntry, code: WaitCod
     case 'blocked':
       return { kind: 'backend', ...(job.blocked ?? { code: 'UNKNOWN', message: 'It may not start now.' }) };
     case 'quota':
-      return quotaReason(entry);
+      return quotaReason(cluster, entry);
     case 'job-cap': {
       const most = job.maxActive ?? context.rules.maxPerJob ?? 0;
-      return { kind: 'job-cap', active: cluster.holdings.active.get(job.id) ?? 0, most };
+      // What is promised to its tasks counts as theirs already.
+      const active = (cluster.holdings.active.get(job.id) ?? 0) + entry.claims.length;
+      return { kind: 'job-cap', active, most };
     }
     case 'pass-cap':
       return { kind: 'turn', workerId: null };
@@ -107,24 +111,21 @@ function demotedReason({ nowMs }: ExplainContext, entry: JobEntry): WaitReason |
   return { kind: 'demoted', user, asked: requested, effective, spend, limit };
 }
 
-function quotaReason({ job, user, indexes }: JobEntry): WaitReason {
+function quotaReason(cluster: Cluster, { job, user, shape, indexes }: JobEntry): WaitReason {
   const { quota } = user.budget;
+  shape.refresh(cluster.table);
   const tasks = job.gangBy === null ? 1 : indexes.length;
+  const use = useOf(user, cluster);
   const all = [
-    { resource: 'tasks', used: user.tasks, asked: tasks, quota: quota?.tasks ?? null },
-    {
-      resource: 'cpu',
-      used: user.cpu,
-      asked: tasks * job.cpuMillicores,
-      quota: quota?.cpuMillicores ?? null,
-    },
+    { resource: 'tasks', used: use.tasks, asked: tasks, quota: quota?.tasks ?? null },
+    { resource: 'cpu', used: use.cpu, asked: tasks * job.cpuMillicores, quota: quota?.cpuMillicores ?? null },
     {
       resource: 'memory',
-      used: user.memory,
+      used: use.memory,
       asked: tasks * job.memoryBytes,
       quota: quota?.memoryBytes ?? null,
     },
-    { resource: 'gpu', used: user.gpus, asked: tasks * job.gpuCount, quota: quota?.gpuCount ?? null },
+    { resource: 'gpu', used: use.gpus, asked: tasks * shape.gpus, quota: quota?.gpuCount ?? null },
   ] as const;
   const parts = all.flatMap(({ resource, used, asked, quota: most }) =>
     most !== null && used + asked > most ? [{ resource, used, asked, quota: most }] : [],
@@ -147,11 +148,10 @@ function victimReason({ cluster, deadlineOf }: ExplainContext, workerId: string)
   return { kind: 'victim', workerId, attempts, untilMs };
 }
 
-/** It will take what is leaving a machine; which one, the next decision says. */
+/** It will take what is leaving a machine; which one, the decision said. */
 function leavingReason(context: ExplainContext, entry: JobEntry): WaitReason {
-  const { cluster } = context;
-  const leaving = [...cluster.holdings.held.values()].find(
-    ({ attempt, worker }) => worker >= 0 && (attempt.leaving !== 'no' || attempt.state === 'ENDING'),
+  const waits = context.decision?.waiting.find(
+    ({ jobId, code }) => jobId === entry.job.id && code === 'leaving',
   );
-  return leaving === undefined ? roomReason(context, entry) : victimReason(context, leaving.attempt.workerId);
+  return waits?.workerId === undefined ? roomReason(context, entry) : victimReason(context, waits.workerId);
 }

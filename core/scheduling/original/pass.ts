@@ -49,6 +49,7 @@ export function originalPass(memory: PassMemory, nowMs: number, rules: Rules): D
     working,
     placed,
     released,
+    nowMs,
     elsewhere: false,
     byIndex: true,
   };
