@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { JobChange } from '../contract/queue.js';
 import { timeText } from '../formats/times.js';
+import type { Draft } from '../model/draft.js';
 import { changeJob } from '../model/job-change.js';
+import { report } from '../model/test-world.js';
+import { observe } from '../model/transitions.js';
 import { card, worker } from './test-cluster.js';
 import { rowsOf, type Rows } from './test-rows.js';
 
@@ -19,8 +22,9 @@ function uidOf(rows: Rows, taskId: string): string {
   return rows.state.attemptsOf(taskId).at(-1)?.uid ?? '';
 }
 
-function change(rows: Rows, jobId: string, asked: JobChange): void {
+function change(rows: Rows, jobId: string, asked: JobChange, and?: (draft: Draft) => void): void {
   rows.step((draft) => {
+    and?.(draft);
     const by = { actor: 'ann', mayManage: true, nowMs: rows.nowMs, ranks: () => [] };
     changeJob(draft, { ...by, jobId, change: asked });
   });
@@ -208,6 +212,40 @@ describe('what is read from the rows is what was kept', () => {
     rows.round([machine]);
     expect(rows.kept([machine])).toEqual(rows.loaded([machine]));
   });
+});
+
+describe('a change of a job', () => {
+  test('counts also in a round in which another of its tasks starts', () => {
+    const rows = rowsOf({ cpu: 1, replicas: 2, maxActive: 1 });
+    rows.round([machine]);
+    const uid = uidOf(rows, '/ann/a/0');
+    change(rows, '/ann/a', { kind: 'hold' }, (draft) => observe(draft, report(uid, 'RUNNING'), rows.nowMs));
+    rows.observe(uid, 'SUCCEEDED');
+    rows.round([machine]);
+    expect(rows.taskStates('/ann/a')).toEqual(['SUCCEEDED', 'PENDING']);
+    expect(rows.causes.of('/ann/a/1')?.code).toBe('WAITS_HELD');
+  });
+
+  test('of its band counts at once for what its owner uses, though nothing of it waits', () => {
+    const rows = rowsOf({ cpu: 2 }, { cpu: 2, priority: 'batch' });
+    rows.round([machine]);
+    runAll(rows);
+    expect(rows.scheduler.cluster.queue.user('ann').spend).toBe(10);
+    change(rows, '/ann/a', { kind: 'band', band: 'BATCH' });
+    expect(rows.scheduler.cluster.queue.user('ann').spend).toBe(0);
+    change(rows, '/ann/b', { kind: 'band', band: 'INTERACTIVE' });
+    expect(rows.scheduler.cluster.queue.user('ann').spend).toBe(10);
+  });
+});
+
+test('what waits for the first time has waited since its submission, before a restart and after, whatever of its job ended', () => {
+  const rows = rowsOf({ cpu: 2, replicas: 3 });
+  rows.round([machine]);
+  runAll(rows);
+  rows.observe(uidOf(rows, '/ann/a/0'), 'SUCCEEDED');
+  const { jobs } = rows.loaded([machine]);
+  expect(jobs.map(({ job }) => job.waitingSinceMs)).toEqual([rows.job('/ann/a').submittedAtMs]);
+  expect(rows.kept([machine]).jobs).toEqual(jobs);
 });
 
 describe('gates', () => {

@@ -45,10 +45,8 @@ export class ClusterFeed {
     for (const jobId of this.state.jobIds()) {
       const job = this.state.job(jobId);
       if (job === undefined) continue;
-      for (const task of this.state.tasksOf(jobId)) {
-        const ended = this.state.attemptsOf(task.id).at(-1)?.finishedAtMs ?? null;
-        if (ended !== null) this.noteWaitingSince(jobId, ended);
-      }
+      for (const task of this.state.tasksOf(jobId))
+        for (const attempt of this.state.attemptsOf(task.id)) this.noteWaitingSince(attempt, task);
       this.refreshTasks(job, this.state.tasksOf(jobId));
     }
   }
@@ -119,9 +117,10 @@ export class ClusterFeed {
       const job = this.state.job(id);
       if (job === undefined) continue;
       if (this.dependents.has(id)) this.cluster.noteJobState(id, job.state);
-      const before = this.cluster.queue.jobs.get(id)?.job;
-      if (before !== undefined && before.band !== job.band) this.refreshAttempts(job);
-      if (before !== undefined && !touched.has(id)) this.putJob(job);
+      if (isTerminalJobState(job.state)) continue;
+      this.refreshAttempts(job);
+      // Also where its tasks have changed in the same step: perhaps none of these waits.
+      if (this.cluster.queue.jobs.has(id)) this.putJob(job);
     }
     for (const [jobId, tasks] of touched) {
       const job = this.state.job(jobId);
@@ -145,19 +144,27 @@ export class ClusterFeed {
 
   /** A run of the same name may have waited for that. */
   private attemptGone(attempt: Attempt, touched: Map<string, Set<Task> | null>): void {
-    this.noteWaitingSince(attempt.jobId, attempt.finishedAtMs ?? 0);
+    const task = this.state.task(attempt.taskId);
+    if (task !== undefined) this.noteWaitingSince(attempt, task);
     const job = this.state.job(attempt.jobId);
     if (job === undefined || !isTerminalJobState(job.state)) return;
     for (const later of this.state.laterRunsOf(job)) touched.set(later.id, null);
   }
 
-  private noteWaitingSince(jobId: string, atMs: number): void {
-    this.waitingSince.set(jobId, Math.max(this.waitingSince.get(jobId) ?? 0, atMs));
+  /** Of an attempt after which its task had to run again: the end of another keeps no task of its job waiting. */
+  private noteWaitingSince({ jobId, number, finishedAtMs }: Attempt, task: Task): void {
+    if (finishedAtMs === null || (number === task.currentAttempt && isTerminalTaskState(task.state))) return;
+    this.waitingSince.set(jobId, Math.max(this.waitingSince.get(jobId) ?? 0, finishedAtMs));
   }
 
+  /** What runs of a job counts by the band the job asks for now, whether any of it waits or not. */
   private refreshAttempts(job: Job): void {
-    for (const attempt of this.state.unfinishedAttempts())
-      if (attempt.jobId === job.id) this.putAttempt(attempt);
+    for (const { id } of this.state.tasksOf(job.id)) {
+      const attempt = this.state.attemptsOf(id).at(-1);
+      const held = attempt === undefined ? undefined : this.cluster.holdings.get(attempt.uid);
+      if (attempt !== undefined && held !== undefined && held.attempt.requestedBand !== job.band)
+        this.putAttempt(attempt);
+    }
   }
 
   private putAttempt(attempt: Attempt): void {
