@@ -127,6 +127,13 @@ describe('spend', () => {
     expect(spendOf(world)).toEqual({ gpus: 4000, memory: 64, processors: 40, total: 4104 });
   });
 
+  test('of a number that is a model counts the one card it was given', () => {
+    const world = new World();
+    const id = world.submit({ gpu: '4090' }, asBob);
+    world.tryAssign(`${id}/0`, 'w1', { devices: ['GPU-a'] });
+    expect(spendOf(world)?.gpus).toBe(1000);
+  });
+
   test('counts what is assigned, and nothing that waits', () => {
     const world = new World();
     const id = world.submit({ cpu: 2, memory: '3GiB' }, asBob);

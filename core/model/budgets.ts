@@ -14,6 +14,7 @@ import type { JobSpec } from '../contract/job-request.js';
 import { bandRank, bands, isActiveTaskState, type Band } from '../contract/states.js';
 import type { Draft } from './draft.js';
 import type { Job, UserBudget } from './entities.js';
+import { cardsOf } from './capacity.js';
 import { checkNamePart } from './names.js';
 import { fadingOf, usesAt } from './use.js';
 import type { ModelView } from './view.js';
@@ -35,7 +36,7 @@ export function* activeUse(view: Pick<ModelView, 'unfinishedAttempts' | 'job'>):
       requestedBand: job.band,
       cpuMillicores: attempt.cpuMillicores,
       memoryBytes: attempt.memoryBytes,
-      gpuCount: job.spec.gpuCount,
+      gpuCount: cardsOf(attempt, job.spec),
     };
   }
 }

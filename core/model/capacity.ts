@@ -1,4 +1,5 @@
 /** Capacity held by unfinished attempts, counted while attempts change. */
+import type { JobSpec } from '../contract/job-request.js';
 import type { Attempt } from './entities.js';
 import type { UsedCapacity } from './view.js';
 
@@ -15,6 +16,14 @@ export function copyUsed(used: UsedCapacity): MutableUsed {
 
 export function holdsCapacity(attempt: Attempt | undefined): attempt is Attempt {
   return attempt !== undefined && attempt.finishedAtMs === null;
+}
+
+/** The cards that count: those it was given, as a number asked for may mean a model (`4090`); else those it asked for. */
+export function cardsOf(
+  { devices }: Pick<Attempt, 'devices'>,
+  { gpuCount }: Pick<JobSpec, 'gpuCount'>,
+): number {
+  return devices.length === 0 ? gpuCount : devices.length;
 }
 
 export function addUse(used: MutableUsed, attempt: Attempt): void {

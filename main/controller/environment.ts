@@ -1,4 +1,5 @@
 /** The IRIS_* variables of a task (iris-behaviour 6.2, as far as they apply to a process on a workstation). */
+import { cardsOf } from '../../core/model/capacity.js';
 import type { Attempt, Job, Task } from '../../core/model/entities.js';
 
 export interface EnvironmentInput {
@@ -32,7 +33,7 @@ export function taskEnvironment(input: EnvironmentInput): Record<string, string>
       cpu_millicores: job.spec.cpuMillicores,
       memory_bytes: job.spec.memoryBytes,
       disk_bytes: job.spec.diskBytes,
-      gpu_count: job.spec.gpuCount,
+      gpu_count: cardsOf(attempt, job.spec),
       gpu_variant: job.spec.gpuVariant,
     }),
     IRIS_JOB_ENV: JSON.stringify(job.spec.environment),
