@@ -42,23 +42,26 @@ function receiptOf(row: ReceiptRow): Receipt {
   return { requestId: row.request_id, atMs: row.at_ms, answer: JSON.parse(row.answer) as unknown };
 }
 
-/** `roots` gives the ids of the trees to read, as a table with the column `root`. */
+/**
+ * `roots` gives the ids of the trees to read, as a table with the column `root`. Joined in the order written (CROSS JOIN is that to
+ * SQLite): it takes any list for long, and would rather look through all jobs, tasks and attempts there are.
+ */
 function treeQueries(connection: Connection, label: string, roots: string) {
   const prefix = `WITH roots(root) AS (${roots})`;
   return {
     jobs: connection.prepare<JobRow>(
       `${label}: jobs`,
-      `${prefix} SELECT j.*, c.spec FROM roots JOIN jobs j ON j.root_id = root JOIN job_config c ON c.job_seq = j.seq
+      `${prefix} SELECT j.*, c.spec FROM roots CROSS JOIN jobs j ON j.root_id = root CROSS JOIN job_config c ON c.job_seq = j.seq
        ORDER BY j.depth, j.submitted_at_ms, j.seq`,
     ),
     tasks: connection.prepare<TaskRow>(
       `${label}: tasks`,
-      `${prefix} SELECT t.* FROM roots JOIN jobs j ON j.root_id = root JOIN tasks t ON t.job_id = j.id
+      `${prefix} SELECT t.* FROM roots CROSS JOIN jobs j ON j.root_id = root CROSS JOIN tasks t ON t.job_id = j.id
        ORDER BY t.job_id, t.task_index`,
     ),
     attempts: connection.prepare<AttemptRow>(
       `${label}: attempts`,
-      `${prefix} SELECT a.* FROM roots JOIN jobs j ON j.root_id = root JOIN attempts a ON a.job_id = j.id
+      `${prefix} SELECT a.* FROM roots CROSS JOIN jobs j ON j.root_id = root CROSS JOIN attempts a ON a.job_id = j.id
        ORDER BY a.job_id, a.task_index, a.number`,
     ),
   };
@@ -98,8 +101,9 @@ export function createLoader(connection: Connection): Loader {
   );
   const latestNamed = connection.prepare<JobRow>(
     'latest job of a name',
+    // By the name, of which there are few, not by the user, of whom there may be all.
     `SELECT j.*, c.spec FROM jobs j JOIN job_config c ON c.job_seq = j.seq
-     WHERE j.name_key = ? AND j.user = ? AND j.parent_id IS ? ORDER BY j.submitted_at_ms DESC, j.seq DESC LIMIT 1`,
+     WHERE j.name_key = ? AND +j.user = ? AND +j.parent_id IS ? ORDER BY j.submitted_at_ms DESC, j.seq DESC LIMIT 1`,
   );
   const count = createCounter(connection);
 
