@@ -1,6 +1,8 @@
 /** What happens on the cards an attempt holds: one is lost, somebody else computes on one, one is held and not used. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import os from 'node:os';
+import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createGpuReader } from '../../main/machine/gpus.js';
 import { KernelLog } from '../../main/machine/kernel-log.js';
@@ -123,6 +125,17 @@ test('released by hand, a card that is well is given out again', async () => {
   await probe.until(() => stateOf(probe, third) === 'FREE');
 });
 
+/** These compute on the third card. */
+function computeOnThird(...pids: readonly (number | undefined)[]): void {
+  const processes = pids.map(
+    (pid) =>
+      `<process_info><pid>${pid}</pid><type>C</type><process_name>python train.py</process_name><used_memory>7 MiB</used_memory></process_info>`,
+  );
+  const [before = '', of = '', ...rest] = capture(k80).split(/(?=<gpu id="00004968)/);
+  const shown = `<processes>${processes.join('')}</processes>`;
+  stub.show([before, of.replace(/<processes>[\s\S]*?<\/processes>/, shown), ...rest].join(''));
+}
+
 test("somebody else's process on a held card is named, and lives on", async () => {
   const probe = await open();
   const other = spawn('sleep', ['300']);
@@ -130,15 +143,7 @@ test("somebody else's process on a held card is named, and lives on", async () =
   const launch = onCard('sleep 300', third);
   probe.run(launch);
   await probe.state(launch.uid, 'RUNNING');
-  const process = `<process_info><pid>${other.pid}</pid><type>C</type><process_name>python train.py</process_name><used_memory>7 MiB</used_memory></process_info>`;
-  const [before = '', of = '', ...rest] = capture(k80).split(/(?=<gpu id="00004968)/);
-  stub.show(
-    [
-      before,
-      of.replace(/<processes>[\s\S]*?<\/processes>/, `<processes>${process}</processes>`),
-      ...rest,
-    ].join(''),
-  );
+  computeOnThird(other.pid);
   probe.backend.watchWorkers(true);
   const warned = await probe.warned(launch.uid);
   expect(warned.warnings).toMatchObject([{ code: 'GPU_INTRUDER' }]);
@@ -148,6 +153,29 @@ test("somebody else's process on a held card is named, and lives on", async () =
   probe.stop(launch.uid, { graceMs: 1000 });
   await probe.over(launch.uid);
   expect(other.exitCode).toBeNull();
+});
+
+test('programs of the task that have another environment, or a session of their own as well, are no strangers', async () => {
+  const probe = await open();
+  const note = path.join(stub.folder, 'pids');
+  // The shell in between lives on, so the last has a parent that is known.
+  const inSession = `env -i sh -c 'echo $$ >>${note}; exec sleep 300' &`;
+  const outside = `env -i setsid sh -c 'echo $$ >>${note}; exec sleep 300' &`;
+  const launch = onCard(`${inSession} ${outside} wait`, third);
+  probe.run(launch);
+  await probe.state(launch.uid, 'RUNNING');
+  const pids = () =>
+    existsSync(note) ? readFileSync(note, 'utf8').split('\n').slice(0, -1).map(Number) : [];
+  await probe.until(() => pids().length === 2);
+  computeOnThird(...pids());
+  probe.backend.watchWorkers(true);
+  const card = () => probe.lastWorkers[0]?.gpus.find(({ uuid }) => uuid === third);
+  await probe.until(() => card()?.processes.length === 2);
+  expect(card()).toMatchObject({ state: 'FREE', busyByOthers: false });
+  expect(card()?.processes.map(({ attemptUid }) => attemptUid)).toEqual([launch.uid, launch.uid]);
+  probe.stop(launch.uid, { graceMs: 1000 });
+  expect((await probe.over(launch.uid)).warnings).toEqual([]);
+  expect(livingOf(backends.folder)).toEqual([]);
 });
 
 test('a card that is held and hardly used is told once; one that works is not', async () => {

@@ -1,8 +1,9 @@
 /** Commands that behave badly, started for real. Each ends with a clear cause, its log whole and nothing of it left. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readProcess } from '../../main/machine/processes.js';
 import { launchOf, type BackendProbe } from '../harness/backend-probe.js';
 import { livingOf, processBackends, type ProcessBackends } from '../harness/process-backend.js';
 
@@ -56,6 +57,19 @@ describe('what does not want to end', () => {
     probe.stop(launch.uid, { graceMs: 200 });
     expect((await probe.over(launch.uid)).state).toBe('KILLED');
     expect(livingOf(backends.folder)).toEqual([]);
+  });
+
+  test('what left its session and carries another environment goes with who started it, also when it ignores SIGTERM', async () => {
+    const note = path.join(scratch, 'pid');
+    const launch = shell(
+      `env -i setsid sh -c 'trap "" TERM; echo $$ >${note}; echo ready; while :; do sleep 0.1; done' & wait`,
+    );
+    probe.backend.watchLog(launch.uid, true);
+    probe.run(launch);
+    await probe.until(() => probe.grew.length > 0);
+    probe.stop(launch.uid, { graceMs: 300 });
+    expect((await probe.over(launch.uid)).state).toBe('KILLED');
+    expect(readProcess(Number(readFileSync(note, 'utf8')))).toBeNull();
   });
 
   test('loader workers that ignore SIGTERM and left the group do not outlive a command that ended well', async () => {

@@ -16,7 +16,7 @@ import type {
 import { LogGrowth } from '../../logs/growth.js';
 import { readRange } from '../../logs/log-file.js';
 import type { GpuReader } from '../../machine/gpus.js';
-import { attemptOf, createProcessView, type ProcessView } from '../../machine/processes.js';
+import { createProcessView, type ProcessView } from '../../machine/processes.js';
 import { ownHome } from '../../machine/users.js';
 import { ClaimGate } from './claims/claim-gate.js';
 import { DeviceLeftovers } from './device-leftovers.js';
@@ -24,6 +24,7 @@ import { DeviceWatch, lostMessage } from './device-watch.js';
 import { findEndpoint, type FoundEndpoint } from './docker/endpoint.js';
 import type { ContainerUser } from './docker/container-plan.js';
 import { DockerRuntime } from './docker/docker-runtime.js';
+import { OwnProcesses } from './own-processes.js';
 import { observationOf, type AttemptEntry } from './process/attempt-entry.js';
 import { CheckpointWatch, writeNotice } from './process/checkpoints.js';
 import { findGroupRoots, type GroupRoots } from './process/control-groups.js';
@@ -89,6 +90,7 @@ class WorkstationBackend implements Backend {
   private readonly growth: LogGrowth;
   private readonly storage: LogStorageWatch;
   private readonly checkpoints: CheckpointWatch;
+  private readonly own: OwnProcesses;
   private readonly leftovers: DeviceLeftovers;
   private readonly devices: DeviceWatch;
   private readonly claims: ClaimGate;
@@ -135,11 +137,9 @@ class WorkstationBackend implements Backend {
       onCheckpoint: (entry) => this.reporterOf(entry).progress(observationOf(entry, 'RUNNING')),
       everyMs: options.checkpointSampleMs,
     });
-    const ownAttemptOf = (pid: number): string | null => {
-      const uid = attemptOf(pid);
-      return uid !== null && this.entryOf(uid) !== undefined ? uid : null;
-    };
     const processes = options.processes ?? createProcessView();
+    this.own = new OwnProcesses({ processes, isKnown: (uid) => this.entryOf(uid) !== undefined });
+    const ownAttemptOf = (pid: number): string | null => this.own.attemptOf(pid);
     const isAlive = (pid: number): boolean => !processes.complete || processes.read(pid) !== null;
     this.leftovers = new DeviceLeftovers({
       seen: () => this.workers.gpuProcesses(),
@@ -297,6 +297,7 @@ class WorkstationBackend implements Backend {
 
   private runs(entry: AttemptEntry): void {
     this.storage.add(entry);
+    this.own.add(entry);
     this.leftovers.begins(entry);
     this.devices.add(entry, this.workers.gpus());
     this.claims.started(entry);
@@ -336,6 +337,7 @@ class WorkstationBackend implements Backend {
     if (entry !== undefined) this.checkpoints.remove(entry);
     this.growth.ended(uid);
     this.storage.remove(uid);
+    this.own.remove(uid);
     this.leftovers.forget(uid);
     this.devices.remove(uid);
     this.claims.ended(uid);

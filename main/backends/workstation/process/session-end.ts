@@ -67,7 +67,11 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
     return pending;
   }
 
-  async function members(target: EndTarget): Promise<readonly OwnedProcess[]> {
+  /** `seen`: what was found to be its before, by pid, and stays so although who started it has gone since. */
+  async function members(
+    target: EndTarget,
+    seen = new Map<number, number>(),
+  ): Promise<readonly OwnedProcess[]> {
     const all = await scan();
     const inGroups = new Set(groupMembers(target.groups));
     const leader = all.find((entry) => entry.pid === target.supervisorPid);
@@ -76,14 +80,18 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
       target.supervisorStartTicks !== null &&
       leader.startTicks !== target.supervisorStartTicks;
     const bySession = target.sessionKnown && !reused;
-    return all.filter(
+    const own = withDescendants(
+      all,
       (entry) =>
         !options.isProtected(entry.pid) &&
         (entry.attemptUid === target.uid ||
           inGroups.has(entry.pid) ||
+          seen.get(entry.pid) === entry.startTicks ||
           (bySession &&
             (entry.sessionId === target.supervisorPid || entry.groupId === target.supervisorPid))),
-    );
+    ).filter((entry) => !options.isProtected(entry.pid));
+    for (const { pid, startTicks } of own) seen.set(pid, startTicks);
+    return own;
   }
 
   function signalOne(entry: OwnedProcess, signal: string): boolean {
@@ -93,6 +101,7 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
 
   async function end(target: EndTarget, plan: EndPlan): Promise<void> {
     const told = new Set<number>();
+    const seen = new Map<number, number>();
     const isSupervisor = (entry: OwnedProcess) => entry.pid === target.supervisorPid;
     if (!processes.complete) {
       await endGroupOnly(target, plan);
@@ -106,7 +115,7 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
       // the first look there was a supervisor alone, which may have begun its command since.
       const commandTold = [...told].some((pid) => pid !== target.supervisorPid);
       if (first || plan.supervisorGone() || (pauseMs >= 200 && !commandTold)) {
-        const rest = await members(target);
+        const rest = await members(target, seen);
         if (rest.length === 0 && plan.supervisorGone()) return;
         for (const entry of rest) {
           if (told.has(entry.pid)) continue;
@@ -120,18 +129,19 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
       await pause(Math.min(pauseMs, Math.max(1, plan.deadlineMs() - monotonicMs())));
       pauseMs = Math.min(250, pauseMs * 2);
     }
-    await force(target, plan, isSupervisor);
+    await force(target, plan, isSupervisor, seen);
   }
 
   async function force(
     target: EndTarget,
     plan: EndPlan,
     isSupervisor: (entry: OwnedProcess) => boolean,
+    seen: Map<number, number>,
   ): Promise<void> {
     let reportAtMs = monotonicMs() + stuckReportMs;
     let emptySinceMs: number | null = null;
     for (let pauseMs = 5; ; pauseMs = Math.min(500, pauseMs * 2)) {
-      const rest = await members(target);
+      const rest = await members(target, seen);
       const others = rest.filter((entry) => !isSupervisor(entry));
       if (rest.length === 0 && plan.supervisorGone()) return;
       if (others.length > 0) {
@@ -165,7 +175,25 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
     }
   }
 
-  return { scan, end, members };
+  return { scan, end, members: (target) => members(target) };
+}
+
+/** With what these have started, whatever session and environment that has. */
+function withDescendants(
+  all: readonly OwnedProcess[],
+  isOwn: (entry: OwnedProcess) => boolean,
+): readonly OwnedProcess[] {
+  const own = all.filter(isOwn);
+  if (own.length === 0) return own;
+  const children = new Map<number, OwnedProcess[]>();
+  for (const entry of all) {
+    const siblings = children.get(entry.parentPid);
+    if (siblings === undefined) children.set(entry.parentPid, [entry]);
+    else siblings.push(entry);
+  }
+  const found = new Set(own);
+  for (const { pid } of found) for (const child of children.get(pid) ?? []) found.add(child);
+  return [...found];
 }
 
 function kill(pid: number, signal: string | 0): boolean {

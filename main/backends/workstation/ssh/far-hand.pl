@@ -180,11 +180,24 @@ sub members {
   my ($leader) = grep { $_->{pid} == $a->{pid} } @all;
   my $reused = $leader && defined $a->{ticks} && $leader->{ticks} != $a->{ticks};
   my $by_session = $a->{session_known} && !$reused;
-  return grep {
+  my @own = grep {
     !$protected{$_->{pid}}
       && ((defined $_->{uid} && $_->{uid} eq $a->{uid})
+      || ($a->{ending} && ($a->{seen}{ $_->{pid} } // -1) == $_->{ticks})
       || ($by_session && ($_->{session} == $a->{pid} || $_->{group} == $a->{pid})))
   } @all;
+  # With what these have started, whatever session and environment that has; while they are being ended that stays so although who
+  # started it has gone since.
+  if (@own) {
+    my (%children, %known);
+    push @{ $children{ $_->{parent} } }, $_ for @all;
+    $known{ $_->{pid} } = 1 for @own;
+    for (my $at = 0; $at < @own; $at++) {
+      push @own, grep { !$protected{ $_->{pid} } && !$known{ $_->{pid} }++ } @{ $children{ $own[$at]{pid} } || [] };
+    }
+  }
+  if ($a->{ending}) { $a->{seen}{ $_->{pid} } = $_->{ticks} for @own }
+  return @own;
 }
 
 sub signal_one {
@@ -636,11 +649,26 @@ sub owners {
   my @more;
   for my $pid (@_) {
     my @stat = stat "/proc/$pid" or next;
-    my $environ = slurp("/proc/$pid/environ") || '';
-    my $uid = $environ =~ /(?:^|\0)IRIS_ATTEMPT_UID=([0-9a-f]+)/ && -d "$base/$1" ? $1 : '';
-    push @more, $pid, $uid, (getpwuid $stat[4])[0];
+    # A user without a name here, as of a container, is one all the same.
+    my $user = getpwuid $stat[4];
+    push @more, $pid, attempt_of_process($pid), $user // "uid $stat[4]";
   }
   return @more;
+}
+
+# By its environment, its session, or who started it: the same steps as on the controller's own machine (own-processes.ts).
+sub attempt_of_process {
+  my ($pid) = @_;
+  my %sessions = map { $_->{pid} => $_->{uid} } grep { $_->{pid} && $_->{session_known} } values %attempts;
+  for (1 .. 64) {
+    last if $pid <= 1;
+    my $environ = slurp("/proc/$pid/environ") || '';
+    return $1 if $environ =~ /(?:^|\0)IRIS_ATTEMPT_UID=([0-9a-f]+)/ && -d "$base/$1";
+    my $entry = read_stat($pid) or last;
+    for my $number (@$entry{qw(session group)}) { return $sessions{$number} if defined $sessions{$number} }
+    $pid = $entry->{parent};
+  }
+  return '';
 }
 
 # One call at a time. One that does not even die when it is killed hangs in the driver, which then is not asked again.

@@ -1,4 +1,5 @@
 /** What the far hand does of its own accord, spoken to without SSH between. */
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -19,6 +20,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { launchOf } from '../../../../test/harness/backend-probe.js';
 import { eventually } from '../../../../test/harness/eventually.js';
 import { LocalHand, type LocalHandOptions } from '../../../../test/harness/local-hand.js';
+import { NvidiaStub } from '../../../../test/harness/nvidia-stub.js';
+import { readProcess } from '../../../machine/processes.js';
 
 let scratch: string;
 const hands: LocalHand[] = [];
@@ -107,6 +110,36 @@ test('what cannot be asked as no more processes may be is answered all the same'
   expect(tool.text(2)).not.toBe('');
   hand.send('room', '8', '/');
   expect((await hand.word('room')).text(0)).toBe('8');
+});
+
+test("processes on cards are told with their attempt, whatever environment they have, and strangers' with their user", async () => {
+  const stub = new NvidiaStub('rtx-3060-driver-570.xml');
+  const nameless = 54_321;
+  const stranger = spawn('sleep', ['300'], process.getuid?.() === 0 ? { uid: nameless } : {});
+  try {
+    const hand = await open({ env: { PATH: `${stub.folder}:${process.env['PATH'] ?? ''}` } });
+    const note = path.join(scratch, 'pids');
+    const line = `sh -c 'echo $$ >>${note}; exec sleep 300'`;
+    const launch = launchOf({ command: ['sh', '-c', `env -i ${line} & env -i setsid ${line} & wait`] });
+    hand.start(launch);
+    const pids = () => (existsSync(note) ? readFileSync(note, 'utf8').split('\n').slice(0, -1) : []);
+    await eventually(() => pids().length).toBe(2);
+    const all = [String(stranger.pid), ...pids()];
+    stub.show(all.map((pid) => `<pid>${pid}</pid>`).join(''));
+    hand.send('tool', '7', '-q', '-x');
+    const word = await hand.word('tool');
+    const user = process.getuid?.() === 0 ? `uid ${nameless}` : os.userInfo().username;
+    const own = [launch.uid, os.userInfo().username];
+    const told = [all[0], '', user, all[1], ...own, all[2], ...own];
+    expect(Array.from({ length: word.count - 3 }, (_, index) => word.text(index + 3))).toEqual(told);
+    hand.send('stop', launch.uid, 'TERM', '5000', '');
+    await hand.word('gone');
+    expect(pids().map((pid) => readProcess(Number(pid)))).toEqual([null, null]);
+    expect(stranger.exitCode).toBeNull();
+  } finally {
+    stranger.kill('SIGKILL');
+    stub.dispose();
+  }
 });
 
 test('a file of that name is had only when it has all its bytes', async () => {
