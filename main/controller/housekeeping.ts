@@ -14,11 +14,9 @@ const sweepEveryMs = hourMs;
 const foldersEveryMs = dayMs;
 const unknownKeptMs = jobsKeptMs + dayMs;
 const checkpointEveryMs = 10 * 60_000;
-/** Trees deleted in one turn of the event loop, so that a sweep never delays a round. */
+/** Trees deleted in one turn of the event loop, so that a sweep never delays a round; the next turn is so much later. */
 const treesATurn = 5;
-/** A wall clock that is so much further on than the time that passed was set, or the machine slept: for good, if it is so an hour later. */
-const clockLeapMs = hourMs;
-
+const betweenTurnsMs = 100;
 export interface Housekeeping {
   stop(): void;
 }
@@ -55,12 +53,19 @@ export function startHousekeeping(options: {
     next.unref();
   }
 
-  /** Since it was asked last. What is old by a wrong clock would be gone for good. */
-  function clockLeapt(): boolean {
-    const before = course;
+  /**
+   * What is old by a wrong clock would be gone for good. So a wall clock that was set on, or whose machine slept, is believed once it
+   * has said so for an hour; until then time is what has passed since the sweep before. One that is asleep more than it is awake
+   * forgets an hour late, and not never.
+   */
+  function believedMs(): number {
+    return Math.min(nowMs(), course.wallMs + (options.monotonicMs() - course.monotonicMs));
+  }
+
+  async function overForNow(): Promise<void> {
+    await options.copy.makeIfDue();
     course = { wallMs: nowMs(), monotonicMs: options.monotonicMs() };
-    const passedMs = course.monotonicMs - before.monotonicMs;
-    return course.wallMs - before.wallMs - passedMs > clockLeapMs;
+    later(sweepEveryMs, anHourPassed);
   }
 
   /** Whether something can be forgotten or not, the last day is another one now. */
@@ -79,13 +84,8 @@ export function startHousekeeping(options: {
       later(1000, () => void sweep());
       return;
     }
-    if (clockLeapt()) {
-      await options.copy.makeIfDue();
-      later(sweepEveryMs, anHourPassed);
-      return;
-    }
     try {
-      const now = nowMs();
+      const now = believedMs();
       const pruned = store.prune(now - jobsKeptMs, treesATurn, options.waitedFor());
       if (pruned.jobIds.length > 0) options.forgotten(pruned.jobIds);
       for (const uid of pruned.attemptUids) await folders.remove(uid);
@@ -95,10 +95,10 @@ export function startHousekeeping(options: {
         1000,
       );
       if (pruned.rootIds.length > 0 || records > 0) {
-        later(1000, () => void sweep());
+        later(betweenTurnsMs, () => void sweep());
         return;
       }
-      if (now >= foldersDueMs) {
+      if (now >= foldersDueMs || foldersDueMs > now + foldersEveryMs) {
         foldersDueMs = now + foldersEveryMs;
         await folders.removeUnknown(
           (uids) => store.unknownAttempts(uids),
@@ -106,11 +106,10 @@ export function startHousekeeping(options: {
           () => !isStopped(),
         );
       }
-      await options.copy.makeIfDue();
     } catch (error) {
       logger.error('Retention failed; it is tried again in an hour', describeError(error));
     }
-    later(sweepEveryMs, anHourPassed);
+    await overForNow();
   }
 
   const checkpoint = setInterval(() => {
