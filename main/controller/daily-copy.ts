@@ -1,6 +1,7 @@
 /** A copy of the database each day on which something was written, so that a damaged disk costs a day of history and not all of it. */
 import { statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { RefusalError } from '../../core/contract/errors.js';
 import { backupBeside, newestBackup } from '../store/backups.js';
 import { describeError, type Logger } from './logger.js';
 
@@ -17,12 +18,20 @@ export interface DailyCopyOptions {
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly freeBytes?: (folder: string) => number;
+  /** `damage` is another than before. */
+  readonly onDamage?: () => void;
 }
 
 export class DailyCopy {
   private readonly ending = new AbortController();
+  private found: string | null = null;
 
   constructor(private readonly options: DailyCopyOptions) {}
+
+  /** What the check before a copy has found, and what to do; null: nothing. */
+  get damage(): string | null {
+    return this.found;
+  }
 
   /** Never rejects. To be called each hour. */
   async makeIfDue(): Promise<void> {
@@ -38,9 +47,26 @@ export class DailyCopy {
       }
       const file = await backupBeside(database, kind, nowMs(), (to) => copy(to, signal));
       logger.info('Copied the database', { file, bytes });
+      this.note(null);
     } catch (error) {
-      if (!signal.aborted) logger.error('The database could not be copied', describeError(error));
+      if (signal.aborted) return;
+      logger.error('The database could not be copied', describeError(error));
+      if (error instanceof RefusalError && error.refusal.code === 'DATABASE_CORRUPT')
+        this.note(`${error.refusal.message} ${this.advice()}`);
     }
+  }
+
+  /** It still works, and nothing says for how long. */
+  private advice(): string {
+    const last = newestBackup(this.options.path);
+    const copy = last === null ? 'There is no copy of it' : `The newest sound copy is ${last.file}`;
+    return `${copy}. Let what runs end, stop the controller, and start it again: it then says how to go on.`;
+  }
+
+  private note(damage: string | null): void {
+    if (damage === this.found) return;
+    this.found = damage;
+    this.options.onDamage?.();
   }
 
   stop(): void {
@@ -48,12 +74,13 @@ export class DailyCopy {
   }
 
   private isDue(): boolean {
-    const last = newestBackup(this.options.path, kind);
-    if (last === null) return true;
-    const age = this.options.nowMs() - last.atMs;
+    const nowMs = this.options.nowMs();
     // A time far ahead is of a clock that was wrong: it says nothing of what was written since.
-    if (age <= -dayMs) return true;
-    return age >= dayMs && filesOf(this.options.path).some((file) => modifiedMs(file) > last.atMs);
+    const last = newestBackup(this.options.path, kind, nowMs + dayMs - 1);
+    if (last === null) return true;
+    return (
+      nowMs - last.atMs >= dayMs && filesOf(this.options.path).some((file) => modifiedMs(file) > last.atMs)
+    );
   }
 }
 

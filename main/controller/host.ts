@@ -197,6 +197,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
     const { backend } = controller;
     steps.push({ name: 'backend', dispose: () => backend.close() });
 
+    const dailyCopy = new DailyCopy({
+      path: home.database,
+      copy: (to, signal) => copyInThread({ path: home.database, workerFile, signal }, to),
+      logger,
+      nowMs,
+      onDamage: () => publisher.statusChanged(),
+    });
     const warning = await lingeringWarning(user);
     const status = (): HostStatus => ({
       contractVersion,
@@ -208,7 +215,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       home: home.root,
       user,
       clusterName: 'local',
-      ...controller.health(),
+      ...health(controller.health(), dailyCopy.damage),
       counts: controller.views.counts(),
       pragmas: { ...store.pragmas },
     });
@@ -326,12 +333,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       forgotten: (jobIds) => publishForgotten(publisher, controller.views, jobIds),
       // Nothing is read by that, and the counts are told.
       anHourPassed: () => void controller.markInboxRead([]),
-      copy: new DailyCopy({
-        path: home.database,
-        copy: (to, signal) => copyInThread({ path: home.database, workerFile, signal }, to),
-        logger,
-        nowMs,
-      }),
+      copy: dailyCopy,
     });
     steps.push({ name: 'housekeeping', dispose: () => housekeeping.stop() });
     const socket = await listenOnSocket(home.socket, open);
@@ -343,6 +345,14 @@ export async function startHost(options: HostOptions): Promise<Host> {
     await unwind();
     throw error;
   }
+}
+
+/** What keeps it from working counts first. */
+function health(
+  found: ReturnType<Controller['health']>,
+  damage: string | null,
+): ReturnType<Controller['health']> {
+  return found.healthy && damage !== null ? { healthy: false, health: damage } : found;
 }
 
 /** The operating system's user: owner of this folder and first part of job names. */

@@ -22,7 +22,10 @@ function freeName(databasePath: string, kind: string, nowMs: number): string {
   return name;
 }
 
-/** Makes a finished copy durable and gives it its name, then removes all but the newest of its kind. */
+/**
+ * Makes a finished copy durable and gives it its name, then removes all but the newest of its kind. Those that are called later than
+ * this one are of a clock that was ahead: they are older.
+ */
 function keep(partial: string, file: string, prefix: string): void {
   chmodSync(partial, 0o600);
   syncFile(partial);
@@ -30,7 +33,10 @@ function keep(partial: string, file: string, prefix: string): void {
   const folder = dirname(file);
   syncFolder(folder);
   const copies = readdirSync(folder).filter((name) => name.startsWith(prefix) && name.endsWith('.db'));
-  for (const name of copies.sort().slice(0, -keptCopies)) rmSync(join(folder, name), { force: true });
+  const own = basename(file);
+  const [ahead, others] = [copies.filter((name) => name > own), copies.filter((name) => name <= own)];
+  for (const name of [...ahead.sort(), ...others.sort()].slice(0, -keptCopies))
+    rmSync(join(folder, name), { force: true });
 }
 
 function prefixOf(databasePath: string, kind: string): string {
@@ -42,7 +48,7 @@ export function backupSync(connection: Connection, kind: string, nowMs: number):
   return connection.guard('Backing up the database', () => {
     const file = freeName(connection.path, kind, nowMs);
     const partial = `${file}.partial`;
-    rmSync(partial, { force: true });
+    removeHalves(connection.path, kind);
     try {
       connection.prepare('backup', 'VACUUM INTO ?').run(partial);
       keep(partial, file, prefixOf(connection.path, kind));
@@ -88,10 +94,11 @@ function removeHalves(databasePath: string, kind: string): void {
       rmSync(join(folder, name), { force: true });
 }
 
-/** The newest copy there is, of any kind unless one is named; null when there is none. */
+/** The newest copy there is, of any kind unless one is named, and not later than told; null when there is none. */
 export function newestBackup(
   databasePath: string,
   kind?: string,
+  notAfterMs = Number.POSITIVE_INFINITY,
 ): { readonly file: string; readonly atMs: number } | null {
   const folder = folderOf(databasePath);
   if (!existsSync(folder)) return null;
@@ -99,6 +106,7 @@ export function newestBackup(
   const files = readdirSync(folder)
     .filter((name) => name.startsWith(prefix) && name.endsWith('.db'))
     .map((name) => ({ file: join(folder, name), atMs: statSync(join(folder, name)).mtimeMs }))
+    .filter(({ atMs }) => atMs <= notAfterMs)
     .sort((a, b) => a.atMs - b.atMs);
   return files.at(-1) ?? null;
 }

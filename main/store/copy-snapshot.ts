@@ -1,21 +1,27 @@
 /** Copies a database that others write to meanwhile: in the thread for that, and the client of that thread. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { RefusalError, type Refusal } from '../../core/contract/errors.js';
+import { refuseUnsound } from './check.js';
 import { openConnection } from './connection.js';
 import { syncFile } from './files.js';
-import type { ReaderData } from './reader-protocol.js';
+import type { ReaderData, ReaderReply } from './reader-protocol.js';
 import type { StoreLog } from './types.js';
 
 /** Between two turns the thread can be ended. */
 const pagesATurn = 250;
 
-/** A whole database as it was at the beginning, on disk when this resolves. */
+/**
+ * A whole database as it was at the beginning, on disk when this resolves. Rejects with DATABASE_CORRUPT for one that is damaged: its
+ * copy would take the place of one that is not.
+ */
 export async function copySnapshot(path: string, to: string, log: StoreLog): Promise<void> {
   const connection = openConnection(path, log, { readOnly: true });
   try {
     // Held to the end: without it each write of another connection would have SQLite begin the copy anew.
     connection.database.exec('BEGIN');
     connection.database.prepare('SELECT count(*) FROM sqlite_schema').get();
+    refuseUnsound(connection);
     await connection.database.backup(to, { progress: () => pagesATurn });
   } finally {
     connection.close();
@@ -37,11 +43,16 @@ export async function copyInThread({ path, workerFile, signal }: CopyOptions, to
   const workerData: ReaderData = { path, copyTo: to };
   const worker = new Worker(workerFile, { workerData, name: 'copy' });
   const end = () => void worker.terminate();
+  const refused: Refusal[] = [];
+  worker.on('message', (message: ReaderReply) => {
+    if (message.kind === 'refused') refused.push(message.refusal);
+  });
   signal.addEventListener('abort', end, { once: true });
   try {
     // Rejects with the error that ended the thread.
     await once(worker, 'exit');
     signal.throwIfAborted();
+    for (const each of refused) throw new RefusalError(each);
   } finally {
     signal.removeEventListener('abort', end);
   }

@@ -1,5 +1,6 @@
 /** The reader's thread: heavy queries and copies run here, so that neither the controller nor a window waits for them. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { RefusalError } from '../../core/contract/errors.js';
 import { copySnapshot } from './copy-snapshot.js';
 import { openReads } from './reads.js';
 import {
@@ -30,8 +31,12 @@ const log: StoreLog = {
 };
 
 if (copyTo === undefined) answer();
-// What fails ends the thread, and is heard by who started it.
-else void copySnapshot(path, copyTo, log);
+// What else fails ends the thread, and is heard by who started it.
+else
+  void copySnapshot(path, copyTo, log).catch((error: unknown) => {
+    if (!(error instanceof RefusalError)) throw error;
+    reply({ kind: 'refused', id: 0, refusal: error.refusal });
+  });
 
 function answer(): void {
   const reads: Reads = openReads({ path, nowMs: () => Date.now(), log });

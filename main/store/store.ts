@@ -1,6 +1,7 @@
 /** The controller's store: the one writing connection of a data folder. */
 import { refusal, RefusalError } from '../../core/contract/errors.js';
 import { newestBackup } from './backups.js';
+import { checkLines, refuseUnsound } from './check.js';
 import { makeDurable, openConnection, type Connection } from './connection.js';
 import { createFailedUnseen } from './counts.js';
 import { prepareDatabaseFile } from './files.js';
@@ -44,26 +45,8 @@ export function openStore(options: StoreOptions): Store {
 /** The schema version of a sound database. */
 function checkedVersion(connection: Connection): number {
   const version = schemaVersion(connection);
-  if (version === 0) return 0;
-  const problems = checkLines(connection, 'quick_check(5)');
-  if (problems.length > 0) {
-    throw new RefusalError(
-      refusal(
-        'DATABASE_CORRUPT',
-        `The database ${connection.path} failed its check: ${problems.join('; ')}.`,
-      ),
-    );
-  }
+  if (version !== 0) refuseUnsound(connection);
   return version;
-}
-
-function checkLines(connection: Connection, pragma: string): string[] {
-  const rows: unknown = connection.guard('Checking the database', () => connection.database.pragma(pragma));
-  if (!Array.isArray(rows)) return [];
-  const lines = rows.flatMap((row: unknown) =>
-    typeof row === 'object' && row !== null ? [Object.values(row).join(' ')] : [],
-  );
-  return lines.length === 1 && lines[0] === 'ok' ? [] : lines;
 }
 
 /** A damaged database is never touched: the message says where it is, and which copy could take its place. */

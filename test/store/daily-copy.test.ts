@@ -1,5 +1,5 @@
 /** The copy of the database a day: whole beside work, made when it is due and there is room, and never in the way. */
-import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { DailyCopy, type DailyCopyOptions } from '../../main/controller/daily-copy.js';
@@ -128,6 +128,56 @@ test('a copy from a clock that was ahead does not hold up the next', async () =>
   // Written by the clock that is right: by its time nothing came after that copy.
   write();
   expect(await made(copy)).toBe(1);
+});
+
+test('copies from a clock that was ahead are the first to go, and the others still one a day', async () => {
+  const copy = dailyCopy();
+  nowMs += 30 * dayMs;
+  for (let day = 0; day < 3; day += 1) {
+    nowMs += dayMs;
+    write();
+    expect(await made(copy)).toBe(1);
+  }
+  nowMs -= 33 * dayMs;
+  for (const kept of [1, 2, 3]) {
+    write();
+    expect(await made(copy)).toBe(1);
+    const ahead = new Date(nowMs + dayMs).toISOString().replaceAll(':', '-');
+    expect(copies().filter((name) => name < `iris-daily-${ahead}`)).toHaveLength(kept);
+    nowMs += 23 * hourMs;
+    write();
+    expect(await made(copy)).toBe(0);
+    nowMs += hourMs;
+  }
+  expect(copies()).toHaveLength(3);
+});
+
+test('of a damaged database none is made, so that those from before stay, and it is said', async () => {
+  store.commit(together(Array.from({ length: 300 }, (_, number) => lifeOfJob(`/ann/job-${number}`)).flat()));
+  store.checkpoint();
+  let told = 0;
+  const copy = dailyCopy({ onDamage: () => (told += 1) });
+  expect(await made(copy)).toBe(1);
+  const [sound = ''] = copies();
+  const whole = readFileSync(folder.database);
+  const half = Buffer.from(whole);
+  half.fill(0x5a, whole.length / 2, whole.length / 2 + 4096);
+  writeFileSync(folder.database, half);
+  for (let day = 0; day < 3; day += 1) {
+    nowMs += dayMs;
+    utimesSync(folder.database, seconds(), seconds());
+    expect(await made(copy)).toBe(0);
+  }
+  expect(copies()).toEqual([sound]);
+  expect(copy.damage).toMatch(/is damaged|failed its check/);
+  expect(copy.damage).toContain(`The newest sound copy is ${join(folder.path, 'backups', sound)}.`);
+  expect([told, said.slice(1)]).toEqual([
+    1,
+    Array.from({ length: 3 }, () => 'The database could not be copied'),
+  ]);
+  writeFileSync(folder.database, whole);
+  utimesSync(folder.database, seconds(), seconds());
+  expect([await made(copy), copy.damage, told]).toEqual([1, null, 2]);
 });
 
 test('is not made where it would fill the disk', async () => {

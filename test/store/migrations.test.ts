@@ -3,6 +3,7 @@ import {
   chmodSync,
   closeSync,
   existsSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -210,6 +211,16 @@ describe('migrating', () => {
     expect(readdirSync(join(folder.path, 'backups')).sort()).toEqual(
       [3, 4, 5].map((second) => `iris-before-v2-2026-01-05T09-00-0${second}.000Z.db`),
     );
+  });
+
+  it('leaves nothing of a copy that was broken off by the end of its program', () => {
+    buildVersion1(folder.database);
+    const backups = join(folder.path, 'backups');
+    mkdirSync(backups);
+    for (const ending of ['', '-journal'])
+      writeFileSync(join(backups, `iris-before-v2-2026-01-04T09-00-00.000Z.db.partial${ending}`), 'half');
+    openTestStore(folder.database).close();
+    expect(readdirSync(backups)).toEqual(['iris-before-v2-2026-01-05T09-00-00.000Z.db']);
   });
 
   it('makes no backup of a new database', () => {
