@@ -1,9 +1,10 @@
 /** Where one cluster keeps its things on this machine. */
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { RefusalError, refusal } from '../core/contract/errors.js';
 import { ownHome } from './machine/users.js';
+import { foreignSocketFolder } from './server/socket-folder.js';
 import { sha256 } from './sha256.js';
 
 /** Node cuts longer socket paths silently; the system's own limit is 108 (Linux) or 104 (macOS). */
@@ -35,10 +36,11 @@ export function resolveHome(input: HomeInput = {}): Home {
   const env = input.env ?? process.env;
   const platform = input.platform ?? process.platform;
   const chosen = input.flag ?? env['IRIS_DESKTOP_HOME'];
+  const homeFolder = input.homeFolder ?? ownHome();
   const root = path.resolve(
     chosen !== undefined && chosen !== ''
-      ? chosen
-      : defaultRoot(env, platform, input.homeFolder ?? ownHome()),
+      ? underHome(chosen, homeFolder)
+      : defaultRoot(env, platform, homeFolder),
   );
   const machineId = (input.machineId ?? readMachineId()).slice(0, 12);
   const folder = path.join(root, `machine-${machineId}`);
@@ -48,8 +50,13 @@ export function resolveHome(input: HomeInput = {}): Home {
     database: path.join(folder, 'iris.db'),
     attempts: path.join(folder, 'attempts'),
     logs: path.join(folder, 'logs'),
-    socket: socketPath(folder, env, platform),
+    socket: socketPath(folder, platform),
   };
+}
+
+/** No shell puts the home folder into `--home=~/x` or a service's setting: taken as it is, each folder it is typed in would get a `~`. */
+function underHome(named: string, homeFolder: string): string {
+  return /^~([/\\]|$)/.test(named) ? path.join(homeFolder, named.slice(1)) : named;
 }
 
 function defaultRoot(env: NodeJS.ProcessEnv, platform: NodeJS.Platform, homeFolder: string): string {
@@ -62,15 +69,27 @@ function defaultRoot(env: NodeJS.ProcessEnv, platform: NodeJS.Platform, homeFold
   return path.join(base, 'iris-desktop');
 }
 
-function socketPath(folder: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string {
-  const hash = sha256(folder).slice(0, 16);
-  if (platform === 'win32') return `\\\\.\\pipe\\iris-desktop-${hash}`;
+/**
+ * Beside the database, else in a folder named by what it stands for alone: whoever has the data folder open by whatever way, from a
+ * desktop, by cron or as a service, has to look in the same place. That is why it is not XDG_RUNTIME_DIR, which not all of them have, and
+ * which goes with the last login while a host goes on.
+ */
+function socketPath(folder: string, platform: NodeJS.Platform): string {
+  if (platform === 'win32') return `\\\\.\\pipe\\iris-desktop-${sha256(folder).slice(0, 16)}`;
   const direct = path.join(folder, 'iris.sock');
   if (Buffer.byteLength(direct) <= maxSocketPathBytes) return direct;
-  const runtime = env['XDG_RUNTIME_DIR'];
-  const base =
-    runtime !== undefined && path.isAbsolute(runtime) && Buffer.byteLength(runtime) < 60 ? runtime : '/tmp';
-  return path.join(base, `iris-desktop-${process.getuid?.() ?? 0}-${hash}`, 'iris.sock');
+  const hash = sha256(realName(folder)).slice(0, 16);
+  return path.join('/tmp', `iris-desktop-${process.getuid?.() ?? 0}-${hash}`, 'iris.sock');
+}
+
+/** One name for a folder that has several by links; also for one that is still to be made. */
+function realName(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    const parent = path.dirname(folder);
+    return parent === folder ? folder : path.join(realName(parent), path.basename(folder));
+  }
 }
 
 /** A stable name of this installation of the operating system; hashed, since the raw id is to be kept confidential (machine-id(5)). */
@@ -118,32 +137,30 @@ export function unusableMessage(folder: string, error: unknown): string {
   return `The data folder ${folder} cannot be used: ${reason}. ${advice} another one with --home or IRIS_DESKTOP_HOME.`;
 }
 
-/** With its parents. Node says ENOENT for whatever keeps it from making a parent; here the true reason is thrown. */
+/**
+ * With its parents, one after the other. Node's own way says ENOENT for whatever keeps it from making one, and never ends where the system
+ * says that of a folder whose parent is there, as for a name that a map of automatic mounts does not have.
+ */
 export function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-      let missing = folder;
-      while (!existsSync(path.dirname(missing))) missing = path.dirname(missing);
-      mkdirSync(missing, { mode: 0o700 });
+  const missing = [folder];
+  for (let parent = path.dirname(folder); !existsSync(parent); parent = path.dirname(parent)) {
+    if (parent === missing[0]) break;
+    missing.unshift(parent);
+  }
+  for (const one of missing) {
+    try {
+      mkdirSync(one, { mode: 0o700 });
+    } catch (error) {
+      const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+      if (!exists || !statSync(one).isDirectory()) throw error;
     }
-    throw error;
   }
 }
 
 /** In a shared place such as /tmp somebody else may have made the folder first: it must be ours alone. */
 function prepareSocketFolder(folder: string): void {
   makeFolder(folder);
-  const stat = lstatSync(folder);
-  const uid = process.getuid?.();
-  if (!stat.isDirectory() || (uid !== undefined && stat.uid !== uid)) {
-    throw new RefusalError(
-      refusal(
-        'FOLDER_UNUSABLE',
-        `The socket folder ${folder} belongs to somebody else; remove it or name another data folder with --home.`,
-      ),
-    );
-  }
+  const foreign = foreignSocketFolder(folder, 'listens');
+  if (foreign !== null) throw new RefusalError(foreign);
   chmodSync(folder, 0o700);
 }

@@ -1,5 +1,6 @@
 /** One connection to a host over its socket, with promises. */
 import net from 'node:net';
+import path from 'node:path';
 import type { MethodName, MethodResult, Params, TopicFilter, TopicName } from '../../core/contract/api.js';
 import { createContractClient, type SubscriptionHandlers } from '../../core/contract/client.js';
 import { contractVersion } from '../../core/contract/constants.js';
@@ -7,6 +8,7 @@ import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.
 import { maxFrameBytes } from '../../core/contract/host-frames.js';
 import type { HostStatus } from '../../core/contract/views.js';
 import { LineDecoder } from '../server/line-decoder.js';
+import { foreignSocketFolder } from '../server/socket-folder.js';
 
 export interface Connection {
   /** What the host said of itself when it was greeted. */
@@ -118,6 +120,11 @@ function parseFrame(line: string): unknown {
 
 function dial(socketPath: string): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
+    const foreign = foreignSocketFolder(path.dirname(socketPath), 'connects');
+    if (foreign !== null) {
+      reject(new RefusalError(foreign));
+      return;
+    }
     const socket = net.connect(socketPath);
     socket.once('connect', () => {
       socket.off('error', failed);

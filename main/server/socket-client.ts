@@ -1,9 +1,11 @@
 /** The client's end of the local socket: frames out, frames in. */
 import net from 'node:net';
+import { dirname } from 'node:path';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import { maxFrameBytes } from '../../core/contract/host-frames.js';
 import type { ClientFrame } from '../../core/contract/protocol.js';
 import { LineDecoder } from './line-decoder.js';
+import { foreignSocketFolder } from './socket-folder.js';
 
 export interface SocketConnection {
   send(frame: ClientFrame): void;
@@ -12,7 +14,7 @@ export interface SocketConnection {
 
 /**
  * Connects to a host's socket. Rejects with UNAVAILABLE when nobody listens there. `closed` is called once when the host is gone,
- * not after `close`.
+ * not after `close`. A listener in somebody else's folder is none to be trusted: FOLDER_UNUSABLE.
  */
 export function connectSocket(
   path: string,
@@ -20,6 +22,11 @@ export function connectSocket(
   closed: (reason: Refusal) => void,
 ): Promise<SocketConnection> {
   return new Promise((resolve, reject) => {
+    const foreign = foreignSocketFolder(dirname(path), 'connects');
+    if (foreign !== null) {
+      reject(new RefusalError(foreign));
+      return;
+    }
     const socket = net.createConnection(path);
     const decoder = new LineDecoder(maxFrameBytes);
     let connected = false;

@@ -1,9 +1,15 @@
 /** Names and modes of the data folder. */
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openConnection } from '../../main/cli/connection.js';
 import { prepareHome, resolveHome } from '../../main/home.js';
+import { builtModule } from '../../main/modules.js';
+import { connectSocket } from '../../main/server/socket-client.js';
+import { foreignSocketFolder } from '../../main/server/socket-folder.js';
 
 const fixed = { machineId: '0123456789abcdef', homeFolder: '/home/ada', env: {} };
 
@@ -47,4 +53,106 @@ test('folders are for their owner only', ({ onTestFinished }) => {
 
 test('a folder that cannot be made is refused with its path', () => {
   expect(() => prepareHome(resolveHome({ flag: '/dev/null/x' }))).toThrow(/\/dev\/null\/x/);
+});
+
+function temporary(): string {
+  const root = mkdtempSync(path.join(os.tmpdir(), 'iris-home-'));
+  onTestFinished(() => {
+    rmSync(root, { recursive: true });
+  });
+  return root;
+}
+
+// As automatic mounts have it: the parent is there, and making a folder in it says that something is not.
+test.skipIf(process.platform !== 'linux')(
+  'a folder in a place that lets none be made is refused, and not tried for ever',
+  () => {
+    // The command itself: what never ends cannot be left in the process of a test.
+    const words = [builtModule('cli'), '--home', '/proc/iris', 'job', 'run', '--', 'true'];
+    const run = spawnSync(process.execPath, words, {
+      encoding: 'utf8',
+      timeout: 15_000,
+      killSignal: 'SIGKILL',
+    });
+    expect(run.signal).toBeNull();
+    expect(run.status).toBe(125);
+    expect(run.stderr).toMatch(/The data folder \/proc\/iris\/machine-\w+ cannot be used: ENOENT/);
+  },
+);
+
+test('a folder that a broken link stands for is refused with what it leads to', () => {
+  const link = path.join(temporary(), 'link');
+  symlinkSync('/nowhere/at/all', link);
+  expect(() => prepareHome(resolveHome({ flag: link }))).toThrow(/ENOENT.*link/);
+});
+
+test('parents are made too, for their owner only', () => {
+  const root = path.join(temporary(), 'a', 'b');
+  prepareHome(resolveHome({ flag: root }));
+  expect([root, path.dirname(root)].map((folder) => statSync(folder).mode & 0o777)).toEqual([0o700, 0o700]);
+});
+
+test.each([
+  ['--home=~/x', { flag: '~/x' }, '/home/ada/x'],
+  ['IRIS_DESKTOP_HOME=~', { env: { IRIS_DESKTOP_HOME: '~' } }, '/home/ada'],
+  ['another name that begins so', { flag: '/a/~x' }, '/a/~x'],
+])('the home folder is put in where no shell does: %s', (_what, input, root) => {
+  expect(resolveHome({ ...fixed, platform: 'linux', ...input }).root).toBe(root);
+});
+
+test('a long folder has one socket, whatever the caller has in the environment and by whatever link it is named', () => {
+  const root = temporary();
+  const long = path.join(root, 'x'.repeat(90));
+  mkdirSync(long);
+  symlinkSync(long, path.join(root, 'y'.repeat(95)));
+  const socketOf = (flag: string, env = {}) => resolveHome({ ...fixed, platform: 'linux', flag, env }).socket;
+  expect(socketOf(long, { XDG_RUNTIME_DIR: '/run/user/7' })).toBe(socketOf(long));
+  expect(socketOf(path.join(root, 'y'.repeat(95)))).toBe(socketOf(long));
+  // Before it is made and after.
+  const inner = path.join(root, 'y'.repeat(95), 'new');
+  const before = socketOf(inner);
+  mkdirSync(inner);
+  expect(socketOf(inner)).toBe(before);
+});
+
+test('nobody speaks to a listener in a folder that somebody else has made', async () => {
+  const folder = path.join(temporary(), 'iris');
+  mkdirSync(folder);
+  const socket = path.join(folder, 'iris.sock');
+  let heard = 0;
+  const server = net.createServer((client) => {
+    heard += 1;
+    client.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  onTestFinished(() => {
+    server.close();
+  });
+  // Whoever runs this test made the folder, and seems to be another user.
+  const own = process.getuid?.() ?? 0;
+  vi.spyOn(process, 'getuid').mockReturnValue(own + 1);
+  const refused = { refusal: { code: 'FOLDER_UNUSABLE' } };
+  await expect(openConnection(socket)).rejects.toMatchObject(refused);
+  await expect(
+    connectSocket(
+      socket,
+      () => undefined,
+      () => undefined,
+    ),
+  ).rejects.toMatchObject(refused);
+  expect(heard).toBe(0);
+});
+
+test('root speaks to the host of another user, but not where anybody could have made its folder', () => {
+  const parent = temporary();
+  const folder = path.join(parent, 'iris');
+  mkdirSync(folder);
+  const asked = (asks: 'connects' | 'listens') => foreignSocketFolder(folder, asks, 0);
+  // As root everything here is root's own.
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) execFileSync('chown', ['65534', folder]);
+  expect(asked('connects')).toBeNull();
+  expect(asked('listens')?.code).toBe('FOLDER_UNUSABLE');
+  chmodSync(parent, 0o1777);
+  expect(asked('connects')?.code).toBe('FOLDER_UNUSABLE');
 });
