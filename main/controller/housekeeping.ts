@@ -107,9 +107,11 @@ export function startHousekeeping(options: {
         );
       }
     } catch (error) {
+      // Beside the host's end the store may be closed by now.
+      if (isStopped()) return;
       logger.error('Retention failed; it is tried again in an hour', describeError(error));
     }
-    await overForNow();
+    if (!isStopped()) await overForNow();
   }
 
   const checkpoint = setInterval(() => {
