@@ -169,7 +169,10 @@ export interface AuditEntry {
   readonly atMs: number;
   readonly actor: string;
   readonly action: AuditAction;
-  /** Path of the job, task or attempt, so that reads find it under its job; of a user's budget `/user`, of all budgets `budgets`, of a machine `machine/NAME`. */
+  /**
+   * Path of the job, task or attempt, so that reads find it under its job; of a user's budget `/user`, of all budgets `budgets`, of a machine `machine/NAME`,
+   * of the controller itself `host`.
+   */
   readonly entity: string;
   readonly detail: Readonly<Record<string, unknown>>;
 }

@@ -17,6 +17,7 @@ import type { Store } from '../store/types.js';
 import { describeError, type Logger } from './logger.js';
 import type { Publisher } from './publisher.js';
 import { freshText, type FreshText } from './fresh-text.js';
+import type { HostRecord } from './host-record.js';
 import { GuardedBackend, usualPatience, type BackendPatience } from './guarded-backend.js';
 import { LiveViews } from './live-views.js';
 import { Placement } from './placement.js';
@@ -55,6 +56,7 @@ export interface ControllerParts {
   readonly advertiseHost: string;
   /** Told of all machines at the start, then of those that were added, changed or removed, once that is on disk. */
   readonly machinesChanged?: (machines: ChangeSet['machines']) => void;
+  readonly record?: HostRecord;
 }
 
 export interface SubmitInput {
@@ -112,6 +114,7 @@ export class Controller {
   /** Loads what lives, begins observing the backend and runs the first round. */
   async start(): Promise<void> {
     this.views.start(this.load());
+    this.parts.record?.begins(this.state.unfinishedAttempts());
     const machines = [...this.state.machines()].map((machine) => ({ id: machine.id, machine }));
     this.parts.machinesChanged?.(machines);
     await this.backend.start({
@@ -299,8 +302,10 @@ export class Controller {
         this.parts.logger.warn('An assignment was dropped: the state had moved on', { taskId, why }),
     });
     this.apply(placed.changes);
-    const changes = mergeChanges(batch.changes, placed.changes);
+    const decided = mergeChanges(batch.changes, placed.changes);
+    const changes = this.parts.record?.join(decided, observations) ?? decided;
     const inboxIds = isEmpty(changes) ? [] : this.parts.store.commit(changes).inboxIds;
+    this.parts.record?.written();
     return { batch, placed, changes, inboxIds };
   }
 

@@ -26,7 +26,7 @@ import { ownProcess } from '../machine/process-identity.js';
 import { ownName } from '../machine/users.js';
 import { builtModule } from '../modules.js';
 import { listenOnSocket } from '../server/socket-server.js';
-import { acquireOwnerLock } from '../store/owner-lock.js';
+import { acquireOwnerLock, readOwner } from '../store/owner-lock.js';
 import { copyInThread } from '../store/copy-snapshot.js';
 import { openReader } from '../store/reader.js';
 import { openReads } from '../store/reads.js';
@@ -35,6 +35,7 @@ import { Controller } from './controller.js';
 import type { BackendPatience } from './guarded-backend.js';
 import { DailyCopy } from './daily-copy.js';
 import { createHandlers } from './handlers.js';
+import { HostRecord } from './host-record.js';
 import { ImageWatch } from './image-watch.js';
 import { startHousekeeping } from './housekeeping.js';
 import { lingeringWarning } from './lingering.js';
@@ -124,6 +125,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   }
 
   try {
+    const before = readOwner(home.folder);
     const lock = acquireOwnerLock(home.folder, {
       ...ownProcess(),
       host: options.hostKind,
@@ -180,8 +182,17 @@ export async function startHost(options: HostOptions): Promise<Host> {
           })
         : null;
     const fleet = options.fleet ?? ssh?.machines ?? null;
+    const record = new HostRecord({
+      nowMs,
+      host: options.hostKind,
+      version: options.appVersion,
+      pid: process.pid,
+      // Who ends in order takes his name away.
+      afterUncleanEnd: before !== null,
+    });
     const controller = new Controller({
       store,
+      record,
       backend: ssh?.backend ?? local,
       ...(options.backendPatience === undefined ? {} : { backendPatience: options.backendPatience }),
       logger,
@@ -289,9 +300,11 @@ export async function startHost(options: HostOptions): Promise<Host> {
       resolveStopped = resolve;
     });
     let stopping: Promise<void> | null = null;
+    let stopReason = 'it could not start';
     const stop = (reason: string): Promise<void> => {
       stopping ??= (async () => {
         logger.info('Stopping', { reason });
+        stopReason = reason;
         publisher.close(refusal('UNAVAILABLE', `The controller is stopping: ${reason}.`));
         await unwind();
         resolveStopped(reason);
@@ -321,7 +334,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
     await controller.start();
     ssh?.machines.resume();
     steps.push({ name: 'removals', dispose: () => ssh?.machines.close() });
-    steps.push({ name: 'controller', dispose: () => controller.stop() });
+    steps.push({
+      name: 'controller',
+      dispose: () => {
+        record.ends(stopReason);
+        controller.stop();
+      },
+    });
     const housekeeping = startHousekeeping({
       store,
       attemptsFolder: home.attempts,

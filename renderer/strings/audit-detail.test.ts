@@ -37,6 +37,17 @@ it.each([
   ['a move', { kind: 'move', to: 'first' }, 'moved, to front'],
   ['a hold', { kind: 'hold' }, 'held'],
   [
+    'a start after a power cut',
+    { version: '1.2.0', host: 'desktop', pid: 4001, unfinished: 2, afterUncleanEnd: true },
+    'version 1.2.0, in the app, process 4001, 2 attempts to take up again, the one before it ended without a word',
+  ],
+  [
+    'a start',
+    { version: '1.2.0', host: 'headless', pid: 1, unfinished: 0 },
+    'version 1.2.0, without a window, process 1',
+  ],
+  ['a stop of the controller', { reason: 'the desktop quits' }, 'the desktop quits'],
+  [
     'a notice',
     { uid: 'abcd', forJob: '/anna/demo', signal: 'SIGTERM', killedAtMs: at },
     `for /anna/demo, signal SIGTERM, killed at ${formatClockDay(at)} if it has not left`,

@@ -47,6 +47,7 @@ const whenSome =
     value === 0 ? null : count(value, one, many);
 const band = (value: unknown): string => lookUp(bandWords, value).toLowerCase();
 const moves = { first: 'to front', last: 'to back', usual: 'to its usual place' };
+const hosts = { desktop: 'in the app', headless: 'without a window' };
 const kinds = { hold: 'held', release: 'released', move: 'moved' };
 
 const nothing: Part = () => null;
@@ -152,6 +153,11 @@ const parts: Readonly<Record<string, Part>> = {
   killedAtMs: (value) => `killed at ${time(value)} if it has not left`,
   atMs: nothing,
   kind: (value) => (value === 'band' ? null : lookUp(kinds, value)),
+  host: (value) => lookUp(hosts, value),
+  pid: (value) => `process ${String(value)}`,
+  unfinished: whenSome('attempt to take up again', 'attempts to take up again'),
+  afterUncleanEnd: (value) => (value === true ? 'the one before it ended without a word' : null),
+  reason: plain,
   to: (value) => lookUp(moves, value),
   before: nothing,
   after: changes,

@@ -62,6 +62,16 @@ test('jobs go on through an orderly end of the host; the next adopts them and te
   const { events } = await client.call('audit.list', { limit: 500 });
   const ends = events.filter((event) => event.action === 'job_completed').map((event) => event.entity);
   expect(ends.sort()).toEqual([adopted, meanwhile].sort());
+  const own = events
+    .filter(({ entity, action }) => entity === 'host' || action === 'attempt_adopted')
+    .reverse();
+  expect(own.map(({ action, entity, detail }) => [action, entity, detail])).toMatchObject([
+    ['host_started', 'host', { host: 'headless', unfinished: 0 }],
+    ['host_stopped', 'host', { reason: 'the test is over' }],
+    ['host_started', 'host', { host: 'headless', unfinished: 2 }],
+    ['attempt_adopted', `${adopted}/0:0`, { uid }],
+  ]);
+  expect(own[2]?.detail).not.toHaveProperty('afterUncleanEnd');
 });
 
 test('a start of the machine: the attempt is lost as REBOOTED and tried again once', async () => {
@@ -92,6 +102,12 @@ test('a start of the machine: the attempt is lost as REBOOTED and tried again on
   expect(await textOf(client, again?.uid ?? '')).toBe(`${jobId}/0:1\n`);
   await stop(client, jobId);
   expect(await attemptsOf(client, jobId)).toHaveLength(2);
+  const { events } = await client.call('audit.list', { limit: 500 });
+  const own = events.filter(({ entity, action }) => entity === 'host' || action === 'attempt_adopted');
+  expect(own.map(({ action, detail }) => [action, detail['unfinished'], detail['afterUncleanEnd']])).toEqual([
+    ['host_started', 1, true],
+    ['host_started', 0, undefined],
+  ]);
 });
 
 test('a foreign process that has the pid by now is neither taken for the attempt nor touched', async () => {
