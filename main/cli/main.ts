@@ -1,7 +1,7 @@
 /** Entry of irisctl. */
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import { RefusalError, refusal } from '../../core/contract/errors.js';
+import { RefusalError, refusal, type Result } from '../../core/contract/errors.js';
 import { resolveHome } from '../home.js';
 import { builtModule } from '../modules.js';
 import { splitArguments, type Globals, type SplitArguments } from './arguments.js';
@@ -14,6 +14,7 @@ import { createInterrupts } from './interrupts.js';
 import { createOutput, type Output } from './output.js';
 import { runProgram } from './program.js';
 import { refuseLostBytes } from './raw-arguments.js';
+import { standardStream } from './standard-streams.js';
 import { openTerminal } from './terminal.js';
 
 const noGlobals: Globals = {
@@ -28,17 +29,23 @@ async function main(argv: readonly string[]): Promise<number> {
   const split = splitArguments(argv);
   const globals = split.ok ? split.value.globals : { ...noGlobals, json: argv.includes('--json') };
   const output = createOutput(
-    { out: process.stdout, err: process.stderr },
+    { out: standardStream(process.stdout), err: standardStream(process.stderr) },
     { json: globals.json, colour: (process.env['NO_COLOR'] ?? '') === '' },
   );
-  try {
-    if (!split.ok) throw new RefusalError(split.refusal);
-    const whole = refuseLostBytes(argv);
-    if (!whole.ok) throw new RefusalError(whole.refusal);
-    return await dispatch(split.value, output, argv);
-  } catch (error) {
-    return await explain(output, globals, error);
-  }
+  const code = await attempt(split, output, argv).catch((error: unknown) => explain(output, globals, error));
+  const isOurs = code === exitCodes.ok || code === exitCodes.brokenPipe;
+  return (await output.whole()) || !isOurs ? code : exitCodes.refused;
+}
+
+async function attempt(
+  split: Result<SplitArguments>,
+  output: Output,
+  argv: readonly string[],
+): Promise<number> {
+  if (!split.ok) throw new RefusalError(split.refusal);
+  const read = refuseLostBytes(argv);
+  if (!read.ok) throw new RefusalError(read.refusal);
+  return await dispatch(split.value, output, argv);
 }
 
 async function dispatch(split: SplitArguments, output: Output, argv: readonly string[]): Promise<number> {

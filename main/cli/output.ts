@@ -21,17 +21,31 @@ export interface Output {
   note(sentence: string): Promise<void>;
   /** A refusal: the sentence on standard error, with `--json` also `{"error":...}` on standard output. */
   refusal(refusal: Refusal): Promise<void>;
-  /** True once the reader of standard output has gone away. */
+  /** True once the reader of standard output has gone away, or nothing more can be written there. */
   readonly outputGone: boolean;
+  /** Resolves when all that was written has left: false when a part could not be written for another reason than a reader that left. */
+  whole(): Promise<boolean>;
 }
+
+const streamWords = { out: 'standard output', err: 'standard error' } as const;
 
 export function createOutput(
   streams: { out: OutputStream; err: OutputStream },
   options: { json: boolean; colour: boolean },
 ): Output {
   const gone = { out: false, err: false };
+  let isWhole = true;
   // Without a listener a reader that went away (`| head`) would end us with a stack trace.
-  for (const name of ['out', 'err'] as const) streams[name].on('error', () => (gone[name] = true));
+  for (const name of ['out', 'err'] as const) {
+    streams[name].on('error', (error: NodeJS.ErrnoException) => {
+      if (gone[name]) return;
+      gone[name] = true;
+      if (error.code === 'EPIPE') return;
+      // What asked for the output must not take a part of it for all: a file on a full disk, say.
+      isWhole = false;
+      void output.note(`${streamWords[name]} cannot be written to: ${error.message}.`);
+    });
+  }
 
   function write(name: 'out' | 'err', data: Uint8Array | string): Promise<boolean> {
     const stream = streams[name];
@@ -55,6 +69,11 @@ export function createOutput(
     isTerminal: streams.out.isTTY === true,
     get outputGone() {
       return gone.out;
+    },
+    async whole() {
+      for (const name of ['out', 'err'] as const)
+        await new Promise<void>((resolve) => streams[name].write('', () => resolve()));
+      return isWhole;
     },
     async text(sentences) {
       const text = localTimes(sentences);
