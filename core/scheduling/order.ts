@@ -2,8 +2,11 @@
 import { isOverLimit, isUpperBand } from '../budget/effective-band.js';
 import { bandRank, bands, type Band } from '../contract/states.js';
 import { compareTexts } from '../model/sorted-list.js';
-import { compareAge, type JobEntry, type Queue, type UserEntry } from './queue.js';
-import type { WorkerTable } from './worker-table.js';
+import type { Cluster } from './cluster.js';
+import { gateOf } from './gates.js';
+import { compareAge, type JobEntry, type UserEntry } from './queue.js';
+import type { Rules } from './rules.js';
+import type { Shape } from './shape.js';
 
 /** Where one user stands in a band. */
 export interface Cursor {
@@ -48,29 +51,72 @@ export function bandOf({ user, job }: JobEntry): Band {
   return isDemoted(user, job.band) ? 'BATCH' : job.band;
 }
 
-/**
- * Gangs, then large tasks, that have waited since `sinceMs`, the longest wait first; by rank of the band they compete in. They are hard to
- * place: were they tried in their users' turns, small work would take what becomes free, and another one would hold the band's
- * reservation in each pass. Looked for by shape: a long queue is mostly small work of few shapes.
- */
-export function eldersOf(queue: Queue, table: WorkerTable, sinceMs: number): readonly JobEntry[][] {
-  const elders: JobEntry[][] = bands.map(() => []);
-  for (const [shape, entries] of queue.alike) {
-    shape.refresh(table);
-    if (shape.gangBy === null && !shape.isLarge) continue;
-    for (const entry of entries)
-      if (entry.indexes.length > 0 && entry.job.waitingSinceMs <= sinceMs)
-        elders[bandRank(bandOf(entry))]?.push(entry);
-  }
-  for (const list of elders) list.sort(compareElders);
-  return elders;
+/** Who asks for several cards, of less than half a machine, waits so many times as long as who asks for more. */
+const patienceOfSeveral = 4;
+
+/** The wait from which on machines are kept for it; Infinity: never, as what becomes free by itself serves it sooner or later. */
+export function waitToReserveMs({ gangBy, isLarge, sharedBytes, gpus }: Shape, rules: Rules): number {
+  if (gangBy !== null || isLarge) return rules.reserveAfterMs;
+  return sharedBytes === null && gpus > 1
+    ? patienceOfSeveral * rules.reserveAfterMs
+    : Number.POSITIVE_INFINITY;
 }
 
-function compareElders({ job: left }: JobEntry, { job: right }: JobEntry): number {
+export interface Elders {
+  /** By rank of the band they compete in. */
+  readonly byBand: readonly JobEntry[][];
+  /** When there will be another one that asks for several cards; Infinity for never. */
+  readonly nextMs: number;
+}
+
+/**
+ * Gangs, then large tasks, that have waited long, the longest wait first. They are hard to place: were they tried in their users' turns,
+ * small work would take what becomes free, and another one would hold the band's reservation in each pass. So would it take each single
+ * card from who needs several: of these the first of each user comes as well. Looked for by shape: a long queue is mostly small work of
+ * few shapes.
+ */
+export function eldersOf(
+  cluster: Pick<Cluster, 'queue' | 'table' | 'jobState'>,
+  nowMs: number,
+  rules: Rules,
+): Elders {
+  const states = (id: string) => cluster.jobState(id);
+  const byBand: JobEntry[][] = bands.map(() => []);
+  let nextMs = Number.POSITIVE_INFINITY;
+  const add = (entry: JobEntry) => byBand[bandRank(bandOf(entry))]?.push(entry);
+  for (const [shape, entries] of cluster.queue.alike) {
+    shape.refresh(cluster.table);
+    const afterMs = waitToReserveMs(shape, rules);
+    if (!Number.isFinite(afterMs)) continue;
+    const several = shape.gangBy === null && !shape.isLarge;
+    const firsts = new Map<UserEntry, JobEntry>();
+    for (const entry of entries) {
+      const { job, user, indexes } = entry;
+      if (indexes.length === 0) continue;
+      if (job.waitingSinceMs + afterMs > nowMs) {
+        if (several) nextMs = Math.min(nextMs, job.waitingSinceMs + afterMs);
+      } else if (!several) add(entry);
+      else if (entry.ungated || gateOf(job, nowMs, states) === null) {
+        const first = firsts.get(user);
+        if (first === undefined || compareElders(entry, first) < 0) firsts.set(user, entry);
+      }
+    }
+    for (const entry of firsts.values()) add(entry);
+  }
+  for (const list of byBand) list.sort(compareElders);
+  return { byBand, nextMs };
+}
+
+/** Gangs, then large tasks, then those that ask for several cards. */
+function hardnessOf({ job, shape }: JobEntry): number {
+  return job.gangBy !== null ? 2 : Number(shape.isLarge);
+}
+
+function compareElders(left: JobEntry, right: JobEntry): number {
   return (
-    Number(right.gangBy !== null) - Number(left.gangBy !== null) ||
-    left.waitingSinceMs - right.waitingSinceMs ||
-    compareAge(left, right)
+    hardnessOf(right) - hardnessOf(left) ||
+    left.job.waitingSinceMs - right.job.waitingSinceMs ||
+    compareAge(left.job, right.job)
   );
 }
 

@@ -5,7 +5,7 @@ import { taskIdOf } from '../model/names.js';
 import type { Cluster } from './cluster.js';
 import type { Decision, Eviction, Placed, Unschedulable, WaitCode } from './decision.js';
 import { gateOf, neverReason, nextGateMs } from './gates.js';
-import { bandsInOrder, cursorsOf, eldersOf, headOf, nextJob, type Cursor } from './order.js';
+import { bandsInOrder, cursorsOf, eldersOf, headOf, nextJob, waitToReserveMs, type Cursor } from './order.js';
 import type { Held } from './holdings.js';
 import { findGroup, findMachine } from './placement.js';
 import type { PassMemory } from './pass-memory.js';
@@ -14,9 +14,9 @@ import type { Plan } from './preemption.js';
 import { placeClaims } from './provisional.js';
 import type { JobEntry } from './queue.js';
 import { Quotas } from './quota.js';
-import { mayBackfill, type Reserved } from './reservations.js';
+import { leavesEnough, mayBackfill, type Reserved } from './reservations.js';
 import type { Rules } from './rules.js';
-import { isCandidate } from './shape.js';
+import { isCandidate, type Shape } from './shape.js';
 import type { Victims } from './victims.js';
 import { WaitingList } from './waiting-list.js';
 import { withdrawNeedless } from './withdraw.js';
@@ -39,6 +39,8 @@ export class Pass {
   private readonly reserved: Reserved[] = [];
   private readonly quotas: Quotas;
   private readonly reserveTries: number[] = [];
+  /** Shapes that found no room in reserved machines, with what it was then. */
+  private readonly crowded = new Map<Shape, string>();
   /** Machines that something leaves for the next task of a job, by job. */
   private readonly leftFor = new Map<JobEntry, number>();
   /** Tasks of a job that were decided about before its user's turn. */
@@ -74,10 +76,11 @@ export class Pass {
       elsewhere: true,
       byIndex: false,
     };
-    const elders = eldersOf(cluster.queue, cluster.table, this.nowMs - this.rules.reserveAfterMs);
+    const elders = eldersOf(cluster, this.nowMs, this.rules);
+    this.wakeAtMs = elders.nextMs;
     for (const [rank, band] of bandsInOrder.entries()) {
       placeClaims(claims, band);
-      this.runBand(band, elders[rank] ?? []);
+      this.runBand(band, elders.byBand[rank] ?? []);
     }
     const withdrawn = withdrawNeedless(cluster.holdings, working);
     this.wakeAtMs = Math.min(this.wakeAtMs, this.victims.nextEligibleMs);
@@ -237,15 +240,23 @@ export class Pass {
       return null;
     }
     const rank = bandRank(band);
+    // Room beside who has reserved only shrinks: what found none once finds none.
+    const looked = `${this.working.epoch} ${this.reserved.length}`;
+    const crowded = this.crowded.get(shape) === looked;
     for (const reserved of this.reserved) {
-      if (!mayBackfill(entry, rank, reserved, this.nowMs)) continue;
+      const free = mayBackfill(entry, rank, reserved, this.nowMs);
+      if (!free && crowded) continue;
       const there = reserved.workers.find(
-        (candidate) => isCandidate(shape, candidate) && this.working.fitsNow(shape, candidate),
+        (candidate) =>
+          isCandidate(shape, candidate) &&
+          this.working.fitsNow(shape, candidate) &&
+          (free || leavesEnough(shape, candidate, reserved, this.working)),
       );
       if (there === undefined) continue;
       this.start(entry, index, there, band, rank > reserved.band ? reserved.jobId : null);
       return null;
     }
+    this.crowded.set(shape, looked);
     return this.makeRoom(entry, 1, band, () => this.memory.search.forTask(entry, rank), [index]);
   }
 
@@ -309,8 +320,7 @@ export class Pass {
     const { job, shape } = entry;
     const tries = this.reserveTries[rank] ?? 0;
     if (tries >= maxReserveTries || this.reserved.some(({ band }) => band === rank)) return false;
-    if (job.gangBy === null && !shape.isLarge) return false;
-    const fromMs = job.waitingSinceMs + this.rules.reserveAfterMs;
+    const fromMs = job.waitingSinceMs + waitToReserveMs(shape, this.rules);
     if (fromMs > this.nowMs) {
       this.wakeAtMs = Math.min(this.wakeAtMs, fromMs);
       return false;

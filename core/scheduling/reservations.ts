@@ -15,6 +15,9 @@ export interface Reserved {
   readonly jobId: string;
   readonly band: number;
   readonly workers: readonly number[];
+  /** Tasks that shall start on each of them, and what one asks for. */
+  readonly tasks: readonly number[];
+  readonly shape: Shape;
   /** Infinity: something endless is in the way. */
   readonly startMs: number;
 }
@@ -30,6 +33,21 @@ export function mayBackfill(entry: JobEntry, band: number, reserved: Reserved, n
   if (id === reserved.jobId || band > reserved.band) return true;
   if (limitMs === null) return false;
   return Number.isFinite(reserved.startMs) ? nowMs + limitMs <= reserved.startMs : limitMs <= beforeUnknownMs;
+}
+
+/**
+ * True when a task of the shape asks for no card and would take nothing on that machine that the holder waits for: of processors and
+ * memory there is enough for both now. Who waits for cards does not keep the rest from everybody, for days perhaps.
+ */
+export function leavesEnough(shape: Shape, worker: number, reserved: Reserved, working: Working): boolean {
+  const { shape: holder } = reserved;
+  const tasks = reserved.tasks[reserved.workers.indexOf(worker)] ?? 0;
+  const enough = (asked: number, free: number, kept: number) => asked === 0 || free - asked >= tasks * kept;
+  return (
+    shape.gpus === 0 &&
+    enough(shape.cpu, working.nowCpu(worker), holder.cpu) &&
+    enough(shape.memory, working.nowMemory(worker), holder.memory)
+  );
 }
 
 interface Best {
@@ -114,8 +132,11 @@ export class Reservations {
       if (best === null || compareBest(made, best) < 0) best = made;
     }
     if (best === null) return null;
-    const workers = [...new Set(best.starts.map(({ worker }) => worker))].sort((left, right) => left - right);
-    return { jobId: job.id, band, workers, startMs: best.late };
+    const tasks = new Map<number, number>();
+    for (const { worker } of best.starts) tasks.set(worker, (tasks.get(worker) ?? 0) + 1);
+    const workers = [...tasks.keys()].sort((left, right) => left - right);
+    const counts = workers.map((worker) => tasks.get(worker) ?? 0);
+    return { jobId: job.id, band, workers, tasks: counts, shape, startMs: best.late };
   }
 
   private startsFor(shape: Shape, band: number, size: number): KnownStarts {

@@ -18,7 +18,7 @@ export interface Rules {
    * without. Gangs, SYSTEM and PRODUCTION do not wait for that.
    */
   readonly patienceMs: number;
-  /** From that wait on, the first gang or large task of a band reserves machines. */
+  /** From that wait on, the first gang or large task of a band reserves machines; one of several cards later (see `waitToReserveMs`). */
   readonly reserveAfterMs: number;
 }
 

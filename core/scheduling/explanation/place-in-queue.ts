@@ -52,7 +52,7 @@ interface Turn {
 
 function eldersAmong({ cluster, rules, nowMs }: ExplainContext, band: Band): JobEntry[] {
   if (rules.policy === 'original') return [];
-  const elders = eldersOf(cluster.queue, cluster.table, nowMs - rules.reserveAfterMs)[bandRank(band)] ?? [];
+  const elders = eldersOf(cluster, nowMs, rules).byBand[bandRank(band)] ?? [];
   return elders.filter(({ job }) => isOpen(cluster, job, nowMs));
 }
 

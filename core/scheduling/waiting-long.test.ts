@@ -1,0 +1,117 @@
+/** Who waits long for several cards, and who may start beside what is kept for others. */
+import { describe, expect, test } from 'vitest';
+import { positionReason } from './explanation/place-in-queue.js';
+import { cards, gib, minute, placesOf, TestCluster, worker } from './test-cluster.js';
+
+const box = (more = {}) =>
+  worker('w1', { cpuMillicores: 64_000, memoryBytes: 512 * gib, gpus: cards(8), ...more });
+
+describe('two cards of eight', () => {
+  /** Each minute the oldest of many small tasks ends, and the next takes its card. */
+  function sweeping(): TestCluster {
+    const world = new TestCluster([box()]);
+    world.submit('/ann/sweep', { tasks: 400, gpuCount: 1 });
+    world.round();
+    return world;
+  }
+
+  function endOldest(world: TestCluster): void {
+    world.nowMs += minute;
+    const [oldest] = [...world.cluster.holdings.held.values()]
+      .map(({ attempt }) => attempt)
+      .sort((left, right) => (left.startedAtMs ?? 0) - (right.startedAtMs ?? 0));
+    if (oldest !== undefined) world.gone(oldest.uid);
+  }
+
+  test('are kept for who has waited an hour, whatever small work of the band comes for each of them', () => {
+    const world = sweeping();
+    world.submit('/bob/two', { gpuCount: 2 });
+    for (let minutes = 1; minutes < 60; minutes += 1) {
+      endOldest(world);
+      const decision = world.round();
+      expect(placesOf(decision).some((place) => place.startsWith('/bob/two'))).toBe(false);
+      expect(decision.reservations).toEqual([]);
+    }
+    endOldest(world);
+    const kept = world.round();
+    expect(kept.reservations).toMatchObject([{ jobId: '/bob/two', workerIds: ['w1'] }]);
+    expect(placesOf(kept)).toEqual([]);
+    endOldest(world);
+    expect(placesOf(world.round())).toEqual(['/bob/two/0 w1']);
+    expect(world.violations()).toEqual([]);
+  });
+
+  test('the pass says when that will be, also for one behind another that found no room', () => {
+    const world = sweeping();
+    world.submit('/bob/first', { gpuCount: 2 });
+    world.submit('/bob/older', { gpuCount: 2, waitingSinceMs: world.nowMs - 20 * minute });
+    expect(world.decide().wakeAtMs).toBe(world.nowMs + 2 * minute);
+    world.nowMs += 10 * minute;
+    expect(world.decide().wakeAtMs).toBe(world.nowMs + 30 * minute);
+  });
+
+  test('of each user the one that waits longest and may start is tried before the turns', () => {
+    const world = sweeping();
+    const waitingSinceMs = world.nowMs - 90 * minute;
+    world.submit('/bob/held', { gpuCount: 2, held: true, waitingSinceMs: waitingSinceMs - minute });
+    world.submit('/bob/two', { gpuCount: 2, waitingSinceMs });
+    expect(world.round().reservations).toMatchObject([{ jobId: '/bob/two' }]);
+    const context = { cluster: world.cluster, decision: null, rules: world.rules, nowMs: world.nowMs };
+    const [sweep, two] = ['/ann/sweep', '/bob/two'].map((id) => world.cluster.queue.jobs.get(id));
+    if (sweep === undefined || two === undefined) throw new Error('they do not wait');
+    expect(positionReason(context, two)).toBeNull();
+    expect(positionReason(context, sweep)).toMatchObject({ users: [{ user: 'bob', tasks: 1 }] });
+  });
+
+  test('come after half a machine and after gangs', () => {
+    const world = sweeping();
+    world.submit('/bob/two', { gpuCount: 2, waitingSinceMs: world.nowMs - 90 * minute });
+    world.submit('/cid/four', { gpuCount: 4, waitingSinceMs: world.nowMs - 20 * minute });
+    expect(world.round().reservations).toMatchObject([{ jobId: '/cid/four' }]);
+  });
+
+  test('one card and a share of two are not kept: they find room as soon as one ends', () => {
+    const world = sweeping();
+    const waitingSinceMs = world.nowMs - 600 * minute;
+    world.submit('/bob/one', { gpuCount: 1, waitingSinceMs });
+    world.submit('/bob/shared', { gpuCount: 2, sharedGpuBytes: gib, waitingSinceMs });
+    expect(world.round().reservations).toEqual([]);
+  });
+});
+
+describe('beside what is kept for who waits for cards', () => {
+  /** Endless work has all cards; ann waits for four of them. */
+  function keeping(asked = {}): TestCluster {
+    const world = new TestCluster([box()]);
+    for (let at = 0; at < 8; at += 1) world.run(`/eve/${at}`, 'w1', { cpu: 4, devices: [`GPU-${at}`] });
+    const waitingSinceMs = world.nowMs - 20 * minute;
+    world.submit('/ann/four', { gpuCount: 4, cpu: 16, waitingSinceMs, ...asked });
+    return world;
+  }
+
+  test.each([
+    ['starts where processors and memory are enough for both', 16, {}, ['/cid/a/0 w1']],
+    ['waits where it would take processors of the holder', 16.5, {}, []],
+    ['waits where it would take memory of the holder', 1, { memoryBytes: 5 * gib }, []],
+  ] as const)('endless work without cards %s', (_, cpu, more, places) => {
+    const world = keeping({ memoryBytes: 500 * gib });
+    world.submit('/cid/a', { cpu, ...more });
+    const decision = world.decide();
+    expect(decision.reservations).toMatchObject([{ jobId: '/ann/four', startMs: null }]);
+    expect(placesOf(decision)).toEqual(places);
+  });
+
+  test('as many as leave the holder enough', () => {
+    const world = keeping();
+    world.submit('/cid/a', { cpu: 6, tasks: 9 });
+    expect(placesOf(world.round())).toEqual(['/cid/a/0 w1', '/cid/a/1 w1']);
+    expect(world.round().placed).toEqual([]);
+  });
+
+  test('no card, as long as the holder waits for some', () => {
+    const world = keeping();
+    for (const at of [0, 1, 2]) world.gone(`/eve/${at}/0`);
+    world.submit('/cid/a', { gpuCount: 1 });
+    expect(placesOf(world.decide())).toEqual([]);
+  });
+});
