@@ -31,6 +31,18 @@ export function textDigest(path) {
   return existsSync(file) ? createHash('sha256').update(readFileSync(file)).digest('hex') : 'absent';
 }
 
+/**
+ * What a JSON file holds; null for none, and for one that cannot be read: a set-up that was cut off, or a full disk, leaves such.
+ * @param {string} file
+ */
+export function readJson(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
 const stampFile = (/** @type {string} */ name) => join(localDir, 'stamps', name);
 
 /** @param {string} name */

@@ -92,7 +92,8 @@ function isProgram(name) {
 
 /**
  * The name each has in this system's lists. What is in none of them is left out and said, so that the others are installed; what
- * needs it says so again by itself. @param {readonly string[][]} groups
+ * needs it says so again by itself. Lists that have none of all were never fetched: then the names are those of this age of system.
+ * @param {readonly string[][]} groups
  */
 function choose(groups) {
   const shown = spawnSync('apt-cache', ['policy', ...groups.flat()], {
@@ -105,11 +106,20 @@ function choose(groups) {
       .split(/^(?=\S)/m)
       .flatMap((block) => (/Candidate: \d/.test(block) ? [block.split(':\n')[0]] : [])),
   );
+  if (known.size === 0) return groups.map((names) => likelyName(names));
   return groups.flatMap((names) => {
     const found = names.find((name) => known.has(name));
     if (found === undefined) say(`      This system has no package ${names.join(' or ')}.`);
     return found ?? [];
   });
+}
+
+/** @param {readonly string[]} names The name before and after a library's times were made 64 bits long, from glibc 2.39 on. */
+function likelyName(names) {
+  const [before = '', after = before] = names;
+  const query = spawnSync('dpkg-query', ['-W', '-f', '${Version}', 'libc6'], { encoding: 'utf8' });
+  const [major = 0, minor = 0] = query.stdout.split(/[.-]/).map(Number);
+  return major > 2 || (major === 2 && minor >= 39) ? after : before;
 }
 
 /** @param {readonly Purpose[]} purposes @param {(text: string) => void} note */

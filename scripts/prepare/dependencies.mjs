@@ -1,7 +1,7 @@
 /** The packages of the lock file. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { textDigest } from '../lib/inputs.mjs';
+import { readJson, textDigest } from '../lib/inputs.mjs';
 import { nodeModules, root } from '../lib/paths.mjs';
 import { run } from '../lib/run.mjs';
 import { UserError } from '../lib/step.mjs';
@@ -60,9 +60,8 @@ function lockedCount() {
 
 /** True when npm's own record of what it installed agrees with the lock file, as after an `npm install` by hand. */
 function installedAsLocked() {
-  const record = join(nodeModules, '.package-lock.json');
-  if (!existsSync(record)) return false;
-  const installed = JSON.parse(readFileSync(record, 'utf8')).packages;
+  const installed = readJson(join(nodeModules, '.package-lock.json'))?.packages;
+  if (typeof installed !== 'object' || installed === null) return false;
   const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
   for (const [path, entry] of Object.entries(installed)) {
     if (locked[path]?.integrity !== entry.integrity || locked[path]?.version !== entry.version) return false;

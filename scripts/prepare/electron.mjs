@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { spawnSync } from 'node:child_process';
+import { readJson } from '../lib/inputs.mjs';
 import { cacheDir, localDir, nodeModules, root } from '../lib/paths.mjs';
 import { run } from '../lib/run.mjs';
 import { UserError, say } from '../lib/step.mjs';
@@ -16,9 +17,9 @@ const retryAfterMs = 7 * 24 * 3_600_000;
 
 /** The runtime chosen before, when it is still there and still the right one. @returns {Choice | null} */
 export function chosenRuntime() {
-  if (!existsSync(choiceFile)) return null;
-  /** @type {Choice} */
-  const kept = JSON.parse(readFileSync(choiceFile, 'utf8'));
+  /** @type {Choice | null} */
+  const kept = readJson(choiceFile);
+  if (typeof kept?.executable !== 'string') return null;
   const choice = { ...kept, executable: join(root, kept.executable) };
   if (!existsSync(choice.executable)) return null;
   const official = officialExecutable();

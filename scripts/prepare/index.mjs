@@ -1,4 +1,5 @@
 /** Everything a command needs, each part prepared only when it is due. Works without node_modules. */
+import { removeLeftovers } from '../lib/leftovers.mjs';
 import { withPrepareLock } from '../lib/lock.mjs';
 import { UserError, runSteps, say } from '../lib/step.mjs';
 import { buildBundles, dueBundles } from './bundle.mjs';
@@ -8,7 +9,11 @@ import { chosenRuntime, electronDue, prepareElectron } from './electron.mjs';
 import { compilerDue, nativeDue, prepareNative } from './native.mjs';
 import { hasDisplay } from '../runtime.mjs';
 
-const leastNode = { major: 20, minor: 18 };
+/** What the build and the tests are made with takes modules that only these Nodes let be required. */
+const nodes = [
+  { major: 20, minor: 19 },
+  { major: 22, minor: 12 },
+];
 
 /**
  * @param {{window: boolean, tests?: boolean, bench?: boolean, bundles: readonly string[]}} wants `window`: an Electron runtime and what it links to.
@@ -18,7 +23,11 @@ export async function prepare(wants) {
   const steps = stepsFor(wants);
   const due = () => steps.some((step) => step.due());
   try {
-    if (due()) await withPrepareLock(() => runSteps(steps));
+    if (!due()) return;
+    await withPrepareLock(() => {
+      removeLeftovers();
+      return runSteps(steps);
+    });
   } catch (error) {
     if (error instanceof UserError) fail(error.message);
     throw error;
@@ -59,8 +68,11 @@ function stepsFor(wants) {
 
 function checkNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major > leastNode.major || (major === leastNode.major && minor >= leastNode.minor)) return;
-  fail(`Node ${leastNode.major}.${leastNode.minor} or newer is needed; this is ${process.versions.node}.`);
+  const last = nodes[nodes.length - 1];
+  if (last === undefined || major > last.major) return;
+  if (nodes.some((one) => major === one.major && minor >= one.minor)) return;
+  const names = nodes.map((one) => `${one.major}.${one.minor}`).join(' or ');
+  fail(`Node ${names}, or newer than these, is needed; this is ${process.versions.node}.`);
 }
 
 /** @param {string} message @returns {never} */
