@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { launchOf, type BackendProbe } from '../harness/backend-probe.js';
+import { eventually } from '../harness/eventually.js';
 import { livingOf, processBackends, type ProcessBackends } from '../harness/process-backend.js';
 
 let backends: ProcessBackends;
@@ -49,6 +50,20 @@ test.each([0, 5])(
     }
   },
 );
+
+test('the time limit of one whose folder is gone is kept by its supervisor alone', async () => {
+  const launch = launchOf({
+    command: ['sh', '-c', 'trap "" TERM; while :; do sleep 0.1; done'],
+    timeout: 0.8,
+    grace: 0.2,
+  });
+  probe.run(launch);
+  await probe.state(launch.uid, 'RUNNING');
+  await probe.backend.close();
+  rmSync(path.join(backends.folder, launch.uid), { recursive: true });
+  expect(livingOf(backends.folder)).not.toEqual([]);
+  await eventually(() => livingOf(backends.folder)).toEqual([]);
+});
 
 test('one whose folder is gone can be stopped', async () => {
   const launch = launchOf({ command: ['sleep', '300'] });

@@ -64,10 +64,14 @@ if [ "$limit" != - ]; then
   (
     exec 3>&- 4>&-
     trap '' TERM INT HUP QUIT USR1 USR2
-    trap 'kill -KILL $!; exit 0' ALRM
+    # Its exit code tells that the limit struck, and so does a file, for when nobody can wait for the code.
+    struck=0
+    trap 'kill -KILL $!; exit $struck' ALRM
     sleep "$limit" &
     wait $!
-    : >"$folder/timeout"
+    struck=99
+    # Not by the colon: a shell ends with a redirection of that which fails, as with the folder gone or the disk full.
+    { true >"$folder/timeout"; } 2>/dev/null
     if [ -r /proc/self/stat ]; then
       signal_all "$signal"
     else
@@ -99,10 +103,10 @@ else
   )
   code=$?
 fi
+word=exit
 if [ -n "$watchdog" ]; then
   kill -ALRM "$watchdog"
   wait "$watchdog"
+  if [ "$?" = 99 ] || [ -e "$folder/timeout" ]; then word=timeout; fi
 fi
-word=exit
-[ "$limit" != - ] && [ -e "$folder/timeout" ] && word=timeout
 leave "$word" "$code"
