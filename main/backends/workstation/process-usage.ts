@@ -6,13 +6,40 @@ export interface SessionUsage {
   readonly memoryBytes: number;
 }
 
-/** Linux has had both on every machine for decades; Node tells neither. */
-const ticksPerSecond = 100;
-const pageBytes = 4096;
+export interface SystemUnits {
+  readonly ticksPerSecond: number;
+  readonly pageBytes: number;
+}
+
+/** From /proc/self/auxv, what the kernel tells each program of itself: pairs of a key and a value. Node tells neither. */
+export function parseUnits(auxv: Uint8Array): SystemUnits {
+  const pairs = new DataView(auxv.buffer, auxv.byteOffset, auxv.byteLength);
+  const found = new Map<bigint, number>();
+  for (let at = 0; at + 16 <= pairs.byteLength; at += 16)
+    found.set(pairs.getBigUint64(at, true), Number(pairs.getBigUint64(at + 8, true)));
+  // As nearly every system has them.
+  return { pageBytes: found.get(6n) || 4096, ticksPerSecond: found.get(17n) || 100 };
+}
+
+let units: SystemUnits | null = null;
+
+function unitsHere(): SystemUnits {
+  if (units === null) {
+    let auxv = new Uint8Array();
+    try {
+      auxv = readFileSync('/proc/self/auxv');
+    } catch {
+      // Not this system.
+    }
+    units = parseUnits(auxv);
+  }
+  return units;
+}
 
 /** Fields of /proc/PID/stat after the name: 1 parent, 3 session, 11 to 14 times of its own and of its ended children, 21 resident pages. */
 export function parseUsage(
   stat: string,
+  { ticksPerSecond, pageBytes }: SystemUnits = unitsHere(),
 ): (SessionUsage & { readonly parent: number; readonly session: number }) | null {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const parent = Number(fields[1]);
