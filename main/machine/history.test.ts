@@ -60,6 +60,19 @@ test('it forgets after a week, and a graph of all of it has no more points than 
   expect(all.series[0]?.values[0]).toBe(0.5);
 });
 
+test('slices that were made anew again and again leave room for those there are', () => {
+  const history = new LoadHistory(null);
+  const slice = (number: number) => `gpu-memory-bytes:MIG-${number}`;
+  let at = start;
+  for (let number = 0; number < 400; number += 1, at += 2000) history.add(at, { [slice(number)]: number });
+  // As many as are kept.
+  expect(valuesOf(history, start, slice(399))).toBeUndefined();
+  expect(valuesOf(history, start, slice(299))?.[299]).toBe(299);
+  const later = at + 3_600_000;
+  for (at = later; at < later + 3_600_000; at += 2000) history.add(at, { [slice(400)]: 400 });
+  expect(valuesOf(history, at - 60_000, slice(400))?.at(-1)).toBe(400);
+});
+
 test('a clock that is set back takes what lay after it away, and time goes on', () => {
   const history = new LoadHistory(null);
   for (let at = 0; at < 10; at += 1) history.add(start + at * minute, { 'cpu-percent': at });

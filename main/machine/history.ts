@@ -122,14 +122,29 @@ class Ring {
     this.count += 1;
     this.times[at] = step;
     for (const values of this.series.values()) values[at] = Number.NaN;
+    let looked = false;
     for (const [key, value] of Object.entries(figures)) {
       let values = this.series.get(key);
       if (values === undefined) {
-        if (value === null || this.series.size >= mostSeries) continue;
+        if (value === null) continue;
+        if (this.series.size >= mostSeries && !looked) {
+          looked = true;
+          this.forgetEmpty();
+        }
+        if (this.series.size >= mostSeries) continue;
         values = new Float32Array(this.length).fill(Number.NaN);
         this.series.set(key, values);
       }
       values[at] = value ?? Number.NaN;
+    }
+  }
+
+  /** Of cards and slices that are gone for as long as is kept. */
+  private forgetEmpty(): void {
+    for (const [key, values] of this.series) {
+      let place = this.count - 1;
+      while (place >= 0 && Number.isNaN(values[this.at(place)] ?? Number.NaN)) place -= 1;
+      if (place < 0) this.series.delete(key);
     }
   }
 
