@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { NvidiaCard } from './card.js';
-import { parseNvidiaSmi } from './xml.js';
+import { isCutShort, parseNvidiaSmi } from './xml.js';
 
 const folder = path.resolve(import.meta.dirname, '../../../test/fixtures/nvidia-smi');
 const MiB = 1024 * 1024;
@@ -147,6 +147,18 @@ describe('what is no document', () => {
       expect(() => parseNvidiaSmi(whole.slice(0, length))).not.toThrow();
     }
   });
+});
+
+test('a warning of the driver anywhere in the answer costs nothing', () => {
+  const whole = readFileSync(path.join(folder, 'rtx-3060-driver-570.xml'), 'utf8');
+  const warning = 'WARNING: infoROM is corrupted at gpu 0000:02:00.0\n';
+  const read = parseNvidiaSmi(whole);
+  expect(read.ok).toBe(true);
+  const end = whole.indexOf('</nvidia_smi_log>') + 5;
+  for (const at of [0, 700, whole.indexOf('<gpu ') + 3, whole.indexOf('GPU-') + 8, end, whole.length]) {
+    const answer = whole.slice(0, at) + warning + whole.slice(at);
+    expect([parseNvidiaSmi(answer), isCutShort(answer)]).toEqual([read, false]);
+  }
 });
 
 describe('what else a card tells', () => {

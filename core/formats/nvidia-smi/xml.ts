@@ -21,12 +21,17 @@ const parser = new XMLParser({
 
 export const cutShort = 'nvidia-smi ended in the middle of its answer';
 
+/** The tool says this beside its answer, and so in the midst of it wherever both are read as one. */
+const warnings = /WARNING: infoROM is corrupted at gpu [0-9A-Fa-f:.]+\r?\n?/g;
+
 /** XML without its end: what the tool had not come to yet is not there, and may be there for all that. */
-export function isCutShort(text: string): boolean {
+export function isCutShort(answer: string): boolean {
+  const text = answer.replaceAll(warnings, '');
   return text.includes('<?xml') && !text.includes('</nvidia_smi_log>');
 }
 
-export function parseNvidiaSmi(text: string): NvidiaReading {
+export function parseNvidiaSmi(answer: string): NvidiaReading {
+  const text = answer.replaceAll(warnings, '');
   // Warnings may come before the document.
   const start = text.indexOf('<?xml');
   if (start < 0) return { ok: false, reason: failureSentence(text) };
