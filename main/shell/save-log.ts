@@ -1,13 +1,13 @@
 /** Streams an attempt's log from the controller to a file, a piece at a time; what was there before is replaced only when all is written. */
 import { open, rename, rm } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { LogStreamChoice } from '../../core/contract/desktop-bridge.js';
 import type { ShellClient } from './shell-client.js';
 
 /** Its text is made in the main thread: small objects for the engine, gone soon. */
 const pieceBytes = 96 * 1024;
 
-/** File systems take 255 bytes; while it is written the name has something more at its end. */
+/** File systems take 255 bytes, some a little less. */
 const mostNameBytes = 240;
 
 /** A name without folders and characters that some file system refuses, and no longer than they take. */
@@ -27,6 +27,8 @@ function shortened(name: string): string {
   return points.join('') + ending;
 }
 
+let saves = 0;
+
 /** Ends at the size the log had at the first answer, so that a log that keeps growing can be saved too. */
 export async function saveLog(
   client: Pick<ShellClient, 'call'>,
@@ -34,8 +36,15 @@ export async function saveLog(
   stream: LogStreamChoice,
   path: string,
 ): Promise<void> {
-  const fresh = `${path}.part`;
-  const file = await open(fresh, 'w', 0o600);
+  // A name of its own: neither a file of the user's nor another save to the same place is in its way.
+  const fresh = join(dirname(path), `.iris-log-${process.pid}-${Date.now()}-${(saves += 1)}.part`);
+  const notSaved = (error: unknown): Error => {
+    const reason = error instanceof Error ? error.message : String(error);
+    return new Error(`The log was not saved to ${path}: ${reason}`, { cause: error });
+  };
+  const file = await open(fresh, 'wx', 0o600).catch((error: unknown) => {
+    throw notSaved(error);
+  });
   try {
     const pieces =
       stream === 'merged' ? mergedPieces(client, attemptUid) : streamPieces(client, attemptUid, stream);
@@ -49,8 +58,7 @@ export async function saveLog(
   } catch (error) {
     await file.close().catch(() => undefined); // closed already when the rename failed
     await rm(fresh, { force: true });
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`The log was not saved to ${path}: ${reason}`, { cause: error });
+    throw notSaved(error);
   }
 }
 

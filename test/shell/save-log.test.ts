@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -37,4 +37,21 @@ describe('the name of a saved log', () => {
       expect(await readFile(join(folder, name), 'utf8')).toBe('loss 1\n');
     },
   );
+});
+
+it('overwrites nothing but what it was told to, and takes a name as long as a file may have', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'iris-save-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const name = `${'n'.repeat(251)}.log`;
+  for (const other of ['train.log', 'train.log.part']) await writeFile(join(folder, other), 'of the user');
+  const call = (text: string) => () =>
+    Promise.resolve({ dataBase64: Buffer.from(text).toString('base64'), size: 7, complete: true });
+  const save = (text: string, file: string) =>
+    saveLog({ call: call(text) as never }, uid, 'out', join(folder, file));
+  await Promise.all([save('loss 1\n', 'train.log'), save('loss 2\n', name), save('loss 1\n', 'train.log')]);
+  expect((await readdir(folder)).sort()).toEqual([name, 'train.log', 'train.log.part'].sort());
+  const texts = await Promise.all(
+    [name, 'train.log', 'train.log.part'].map((file) => readFile(join(folder, file), 'utf8')),
+  );
+  expect(texts).toEqual(['loss 2\n', 'loss 1\n', 'of the user']);
 });
