@@ -13,10 +13,15 @@ export const newJob = {
   notSubmitted: (message: string): string => `Not submitted. ${message}`,
   unanswered:
     'The connection to the controller ended before its answer came. Submit again when it is back: that makes no second job.',
+  submittedAway: (name: string): string => `${name} was submitted.`,
+  show: 'Show',
+  openForm: 'Open the form',
   viewForm: 'Form',
   viewYaml: 'YAML',
   views: 'How the job is written',
   clear: 'Clear',
+  replaced: 'What was written was replaced.',
+  undo: 'Undo',
   keptEdits: 'Your changes from before, not submitted yet.',
   asSubmitted: 'Start from the job again',
   recent: 'Recent',
@@ -104,6 +109,7 @@ export const newJob = {
   panel: 'Check',
   checking: 'Checking',
   typeCommand: 'Type a command to see when it would start.',
+  chooseFolder: 'Choose a working folder to see when it would start.',
   fixFields: (count: number): string =>
     count === 1 ? 'One field needs another value.' : `${count} fields need another value.`,
   startsNow: 'Starts now',
@@ -116,4 +122,6 @@ export const newJob = {
   required: (expected: string): string => `Expected ${expected}.`,
   yamlField: 'The job as YAML',
   dropped: (name: string): string => `Filled in from ${name}.`,
+  droppedOnBroken: (name: string, message: string): string =>
+    `${name} was not filled in, as the YAML in the form cannot be read. ${message}`,
 } as const;

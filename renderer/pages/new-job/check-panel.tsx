@@ -11,14 +11,15 @@ import { newJob as words } from '../../strings/new-job.js';
 import { CopyButton } from '../job/copy-button.js';
 import styles from './new-job.module.css';
 import type { CheckState } from './use-check.js';
+import { errorText } from './use-job-form.js';
 
 export interface CheckPanelProps {
   readonly check: CheckState;
   readonly request: JobRequest | null;
   /** What the contract's schema says already, without asking. */
   readonly wrong: readonly FieldError[];
-  /** Nothing was typed yet. */
-  readonly blank: boolean;
+  /** What is to be written first; null when that is there. */
+  readonly ask: string | null;
 }
 
 /** The field's label in the form; its name in YAML for the rest. */
@@ -45,13 +46,13 @@ const looks: Readonly<
   NEVER: { icon: 'no-entry', title: words.never, tone: 'bad' },
 };
 
-export function CheckPanel({ check, request, wrong, blank }: CheckPanelProps) {
+export function CheckPanel({ check, request, wrong, ask }: CheckPanelProps) {
   const { text: line, leftOut } =
     request === null || wrong.length > 0 ? { text: '', leftOut: [] } : toCommandLine(request);
   return (
     <aside className={styles['panel']} aria-label={words.panel}>
       <div className={styles['verdict']} role="status">
-        <Verdict check={check} wrong={wrong} blank={blank} />
+        <Verdict check={check} wrong={wrong} ask={ask} />
       </div>
       {line === '' ? null : (
         <div>
@@ -69,8 +70,8 @@ export function CheckPanel({ check, request, wrong, blank }: CheckPanelProps) {
   );
 }
 
-function Verdict({ check, wrong, blank }: Pick<CheckPanelProps, 'check' | 'wrong' | 'blank'>) {
-  if (blank) return <p className="iris-muted">{words.typeCommand}</p>;
+function Verdict({ check, wrong, ask }: Pick<CheckPanelProps, 'check' | 'wrong' | 'ask'>) {
+  if (ask !== null) return <p className="iris-muted">{ask}</p>;
   if (wrong.length > 0) {
     return (
       <>
@@ -81,7 +82,7 @@ function Verdict({ check, wrong, blank }: Pick<CheckPanelProps, 'check' | 'wrong
         <ul className={styles['wrong']}>
           {wrong.map((field) => (
             <li key={`${field.field} ${field.expected}`}>
-              <strong>{labelOf(field.field)}</strong> {words.fieldError(field.value, field.expected)}
+              <strong>{labelOf(field.field)}</strong> {errorText(field)}
             </li>
           ))}
         </ul>

@@ -44,11 +44,39 @@ export function keepDraft(from: string | null, draft: Draft, start: JobForm): vo
   }
 }
 
+/** What was sent last and has no answer yet, so that sending it again, from the form come back to as well, makes no second job. */
+const sentKey = 'iris.new-job.sent';
+
+/** The id under which this very request was sent and not answered. */
+export function keptSent(text: string): string | null {
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(sentKey) ?? 'null');
+    if (!Array.isArray(kept) || kept[0] !== text) return null;
+    const id: unknown = kept[1];
+    return typeof id === 'string' ? id : null;
+  } catch {
+    return null;
+  }
+}
+
+export function keepSent(text: string, id: string): void {
+  try {
+    sessionStorage.setItem(sentKey, JSON.stringify([text, id]));
+  } catch {
+    // No room for it: one that was sent before must not be taken for this.
+    sessionStorage.removeItem(sentKey);
+  }
+}
+
+export function forgetSent(id: string): void {
+  if (sessionStorage.getItem(sentKey)?.endsWith(`"${id}"]`) === true) sessionStorage.removeItem(sentKey);
+}
+
 export function forgetDraft(from: string | null): void {
   sessionStorage.removeItem(keyOf(from));
 }
 
-function isWorthless({ form, yaml }: Draft, start: JobForm): boolean {
+export function isWorthless({ form, yaml }: Draft, start: JobForm): boolean {
   const written = JSON.stringify(form);
   if (written !== JSON.stringify(start) && written !== JSON.stringify(emptyForm)) return false;
   if (yaml === null) return true;

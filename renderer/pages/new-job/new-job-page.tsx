@@ -1,21 +1,20 @@
 /** A form, a YAML file and a command line: three views of one job, checked while it is written, submitted from anywhere. */
 import { Button, SegmentedControl, Textarea } from '@mantine/core';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { jobRoute, navigate, type NewJobMode } from '../../app/router.js';
+import { navigate, newJobRoute, type NewJobMode } from '../../app/router.js';
 import { ErrorState, LoadingNote, Skeleton } from '../../components/feedback.js';
 import { KeyHint } from '../../components/key-hint.js';
 import { PageHeader } from '../../components/page-header.js';
 import { useShortcuts } from '../../components/shortcuts.js';
 import { useToast } from '../../components/toasts.js';
-import type { FieldError, Refusal } from '../../../core/contract/errors.js';
-import { parseJobRequest, type JobRequest } from '../../../core/contract/job-request.js';
+import { useIsShown } from '../../components/use-is-shown.js';
+import { ok, type FieldError, type Refusal } from '../../../core/contract/errors.js';
+import { parseJobRequest } from '../../../core/contract/job-request.js';
 import { requestToYaml, specToRequest, yamlToRequest } from '../../../core/contract/job-yaml.js';
 import { asRefusal, useCall } from '../../state/hooks.js';
-import { newRequestId } from '../../state/request-id.js';
-import { useDesktop } from '../../state/desktop-context.js';
 import { newJob as words } from '../../strings/new-job.js';
 import { CheckPanel } from './check-panel.js';
-import { forgetDraft, keepDraft, keptDraft } from './draft.js';
+import { isWorthless, keepDraft, keptDraft, type Draft } from './draft.js';
 import { emptyForm, formToRequest, requestToForm, type JobForm } from './form-model.js';
 import { MainFields } from './main-fields.js';
 import styles from './new-job.module.css';
@@ -24,6 +23,7 @@ import { RecentJobs } from './recent-jobs.js';
 import { useCheck } from './use-check.js';
 import { useDrop } from './use-drop.js';
 import { useJobForm } from './use-job-form.js';
+import { refusalText, useSubmit } from './use-submit.js';
 
 export interface NewJobPageProps {
   /** The job whose request fills the form, or null for an empty one. */
@@ -32,6 +32,20 @@ export interface NewJobPageProps {
 }
 
 const nothingWrong: readonly FieldError[] = [];
+
+/** What the form is asked for before anything can be said of it: not yet a fault, unless the field was left or it was to be submitted. */
+function stillToWrite(
+  values: JobForm,
+  wrong: readonly FieldError[],
+  folderError: string | null,
+): string | null {
+  if (values.command.trim() === '') return words.typeCommand;
+  const [only, second] = wrong;
+  const isFolder = only?.field === 'workingDirectory' && second === undefined;
+  return isFolder && values.workingDirectory.trim() === '' && folderError === null
+    ? words.chooseFolder
+    : null;
+}
 
 export function NewJobPage({ from }: NewJobPageProps) {
   const source = useCall('job.get', { jobId: from ?? '-' }, { enabled: from !== null });
@@ -83,7 +97,6 @@ interface JobEditorProps {
 }
 
 function JobEditor({ title, start, from }: JobEditorProps) {
-  const { host } = useDesktop();
   const toast = useToast();
   const [kept] = useState(() => keptDraft(from));
   const [isKept, setIsKept] = useState(kept !== null && from !== null);
@@ -91,9 +104,16 @@ function JobEditor({ title, start, from }: JobEditorProps) {
   const [yaml, setYaml] = useState<string | null>(kept?.yaml ?? null);
   const [yamlError, setYamlError] = useState<string | null>(null);
   const [refused, setRefused] = useState<Refusal | null>(null);
-  const [submitting, setSubmitting] = useState(false);
-  const sent = useRef<{ readonly text: string; readonly id: string } | null>(null);
-  const { values, fill: fillForm } = form;
+  const { values, fill: fillForm, refuse: refuseFields } = form;
+  const onRefused = useCallback(
+    (reason: Refusal | null) => {
+      setRefused(reason);
+      if (reason !== null) refuseFields(reason.fields);
+    },
+    [refuseFields],
+  );
+  const submission = useSubmit(from, onRefused);
+  const isShown = useIsShown();
 
   const first = useRef(start);
   useEffect(() => {
@@ -108,41 +128,19 @@ function JobEditor({ title, start, from }: JobEditorProps) {
   const judged = useMemo(() => (request === null ? null : parseJobRequest(request)), [request]);
   const wrong = !written.ok ? written.refusal.fields : judged?.ok === false ? judged.refusal.fields : [];
   const check = useCheck(wrong.length === 0 ? request : null);
-  const blank = yaml === null && values.command.trim() === '';
+  const ask = yaml === null ? stillToWrite(values, wrong, form.errorOf('workingDirectory')) : null;
 
-  const submitRequest = async (wanted: JobRequest) => {
-    setSubmitting(true);
-    setRefused(null);
-    // The same request sent again (after a lost connection) must not become a second job.
-    const text = JSON.stringify(wanted);
-    if (sent.current?.text !== text) sent.current = { text, id: newRequestId() };
-    try {
-      const answer = await host.call('job.submit', {
-        requestId: sent.current.id,
-        request: wanted,
-        retryOf: null,
-      });
-      forgetDraft(from);
-      for (const warning of answer.warnings) toast({ tone: 'info', text: warning });
-      navigate(jobRoute(answer.jobId));
-    } catch (error) {
-      const reason = asRefusal(error);
-      setRefused(reason);
-      setSubmitting(false);
-      form.refuse(reason.fields);
-    }
-  };
   const submit = () => {
-    if (submitting) return;
+    if (submission.submitting) return;
     if (yaml !== null) {
       const read = yamlToRequest(yaml);
-      if (read.ok) void submitRequest(read.value);
+      if (read.ok) submission.submit(read.value, { form: values, yaml });
       else setYamlError(read.refusal.message);
       return;
     }
     if (!form.tryAll()) return;
     const read = formToRequest(values);
-    if (read.ok) void submitRequest(read.value);
+    if (read.ok) submission.submit(read.value, { form: values, yaml });
   };
   useShortcuts(words.keysTitle, [
     {
@@ -165,7 +163,24 @@ function JobEditor({ title, start, from }: JobEditorProps) {
     },
     [fillForm],
   );
-  useDrop(fill, () => values);
+  /** Puts something else into the form, and what was written back where that was not meant. */
+  const replace = (next: JobForm) => {
+    const before: Draft = { form: values, yaml };
+    fill(next);
+    if (isWorthless(before, first.current)) return;
+    const undo = () => {
+      if (isShown.current) {
+        fill(before.form);
+        setYaml(before.yaml);
+        return;
+      }
+      keepDraft(from, before, first.current);
+      navigate(newJobRoute(from, from === null ? null : 'edit'));
+    };
+    toast({ tone: 'info', text: words.replaced, action: { label: words.undo, run: undo } });
+  };
+  // As it is written now: the form is older while it is looked at as YAML.
+  useDrop(fill, () => (yaml === null ? ok(values) : written.ok ? ok(requestToForm(written.value)) : written));
 
   const changeView = (view: 'form' | 'yaml') => {
     if (view === 'yaml') {
@@ -198,12 +213,16 @@ function JobEditor({ title, start, from }: JobEditorProps) {
             <Button
               variant="default"
               onClick={() => {
-                fill(emptyForm);
+                replace(emptyForm);
               }}
             >
               {words.clear}
             </Button>
-            <Button loading={submitting} rightSection={<KeyHint keys="mod+Enter" />} onClick={submit}>
+            <Button
+              loading={submission.submitting}
+              rightSection={<KeyHint keys="mod+Enter" />}
+              onClick={submit}
+            >
               {words.submit}
             </Button>
           </>
@@ -220,7 +239,7 @@ function JobEditor({ title, start, from }: JobEditorProps) {
         >
           {refused === null ? null : (
             <div role="alert" style={{ color: 'var(--iris-failed)' }}>
-              {refused.code === 'DISCONNECTED' ? words.unanswered : words.notSubmitted(refused.message)}
+              {refusalText(refused)}
             </div>
           )}
           {isKept ? (
@@ -230,7 +249,7 @@ function JobEditor({ title, start, from }: JobEditorProps) {
                 variant="subtle"
                 size="compact-xs"
                 onClick={() => {
-                  fill(start);
+                  replace(start);
                 }}
               >
                 {words.asSubmitted}
@@ -239,7 +258,7 @@ function JobEditor({ title, start, from }: JobEditorProps) {
           ) : null}
           {yaml === null ? (
             <>
-              {from === null ? <RecentJobs onFill={fill} /> : null}
+              {from === null ? <RecentJobs onFill={replace} /> : null}
               <MainFields form={form} />
               <OptionalFields
                 form={form}
@@ -267,7 +286,7 @@ function JobEditor({ title, start, from }: JobEditorProps) {
             />
           )}
         </form>
-        <CheckPanel check={check} request={request} wrong={wrong} blank={blank} />
+        <CheckPanel check={check} request={request} wrong={wrong} ask={ask} />
       </div>
     </>
   );

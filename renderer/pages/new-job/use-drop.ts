@@ -1,6 +1,7 @@
 /** A script, a folder or a YAML file dropped on the window fills the form. */
 import { useEffect } from 'react';
 import { useToast } from '../../components/toasts.js';
+import type { Result } from '../../../core/contract/errors.js';
 import { joinWords } from '../../../core/contract/job-text.js';
 import { yamlToRequest } from '../../../core/contract/job-yaml.js';
 import { dropped } from '../../state/dropped.js';
@@ -21,7 +22,8 @@ export function formForPath(path: string, isFolder: boolean, form: JobForm): Job
   return { ...form, command: joinWords([`./${name}`]), workingDirectory: folder };
 }
 
-export function useDrop(fill: (form: JobForm) => void, current: () => JobForm): void {
+/** `current`: what the form says now, which a script or a folder is put into. */
+export function useDrop(fill: (form: JobForm) => void, current: () => Result<JobForm>): void {
   const toast = useToast();
   const waiting = useStore(dropped);
   useEffect(() => {
@@ -29,8 +31,13 @@ export function useDrop(fill: (form: JobForm) => void, current: () => JobForm): 
     dropped.set(null);
     const { path, isFolder, file } = waiting;
     if (isFolder || !/\.ya?ml$/i.test(path)) {
-      fill(formForPath(path, isFolder, current()));
-      toast({ tone: 'info', text: words.dropped(path) });
+      const now = current();
+      if (now.ok) fill(formForPath(path, isFolder, now.value));
+      toast(
+        now.ok
+          ? { tone: 'info', text: words.dropped(path) }
+          : { tone: 'error', text: words.droppedOnBroken(path, now.refusal.message) },
+      );
       return;
     }
     file.text().then(
