@@ -51,6 +51,24 @@ test('the size and place of the window are remembered', async ({ root }) => {
   await second.quit();
 });
 
+test('a long name leaves the buttons beside it whole in the smallest window', async ({ desktop }) => {
+  const { page } = desktop;
+  const client = await desktop.client();
+  const jobId = await submit(client, 'long', 'sleep 60', { name: 'name-'.repeat(40) });
+  client.close();
+  await inMain(desktop.app, ({ BrowserWindow }) => {
+    BrowserWindow.getAllWindows()[0]?.setBounds({ width: 900, height: 600 });
+  });
+  await page.evaluate((id) => {
+    window.location.hash = `#/job/${encodeURIComponent(id)}`;
+  }, jobId);
+  for (const name of ['Stop', 'Edit and run']) {
+    const label = page.getByRole('button', { name, exact: true }).getByText(name, { exact: true });
+    await expect(label).toBeVisible();
+    expect(await label.evaluate((element) => element.scrollWidth - element.clientWidth), name).toBe(0);
+  }
+});
+
 for (const theme of ['light', 'dark'] as const) {
   test(`no page breaks a rule of accessibility (${theme})`, async ({ desktop }) => {
     const { page } = desktop;

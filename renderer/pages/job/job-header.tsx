@@ -58,7 +58,9 @@ export function JobHeader({ summary, detail, actions }: JobHeaderProps) {
           {detail.ancestors.map((id) => (
             <span key={id} className={styles['crumb']}>
               <Icon name="chevron-right" size={12} />
-              <a href={routeHash(jobRoute(id))}>{id.slice(id.lastIndexOf('/') + 1)}</a>
+              <a href={routeHash(jobRoute(id))} title={id}>
+                {id.slice(id.lastIndexOf('/') + 1)}
+              </a>
             </span>
           ))}
           <Icon name="chevron-right" size={12} />

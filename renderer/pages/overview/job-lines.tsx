@@ -30,7 +30,7 @@ export interface JobLinesProps {
 
 export function JobLines({ title, rows, count, query, all, empty, time }: JobLinesProps) {
   return (
-    <section className={styles['section']} aria-label={title}>
+    <section className={styles['section']} data-time={time} aria-label={title}>
       <div className={styles['head']}>
         <h2>
           {title}
