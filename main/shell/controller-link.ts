@@ -4,7 +4,7 @@
  * to be had, each call on them is refused with the reason.
  */
 import { contractVersion } from '../../core/contract/constants.js';
-import { createContractClient } from '../../core/contract/client.js';
+import { createContractClient, type ContractClient } from '../../core/contract/client.js';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import type { ClientFrame } from '../../core/contract/protocol.js';
 import type { HostStatus } from '../../core/contract/views.js';
@@ -81,8 +81,10 @@ export function startControllerLink(options: ControllerLinkOptions): ControllerL
     const status = await greeted(link, options.greetingMs ?? usualGreetingMs);
     if (status === null || !isOlderVersion(status.appVersion, options.appVersion)) return link;
     options.log('info', `The controller there is version ${status.appVersion}; taking over from it.`);
-    await within(askToShutDown(link, `version ${options.appVersion} takes over`), takeoverPatienceMs);
+    const asked = askToShutDown(link, `version ${options.appVersion} takes over`);
+    await within(asked.answer, takeoverPatienceMs);
     await within(link.ended, takeoverPatienceMs);
+    asked.close();
     await link.shutdown('replaced');
     return options.connectOrStart();
   }
@@ -201,7 +203,9 @@ function refusingClient(reason: Refusal, receive: (frame: LinkFrame) => void): L
 
 /** The status of a host, null when it does not speak our contract. One that takes connections and says nothing is let go, and refused. */
 async function greeted(link: HostLink, greetingMs: number): Promise<HostStatus | null> {
-  const answer = await within(helloOf(link), greetingMs);
+  const asked = helloOf(link);
+  const answer = await within(asked.answer, greetingMs);
+  asked.close();
   if (answer !== undefined) return answer;
   await link.shutdown('it does not answer');
   throw new RefusalError(
@@ -212,32 +216,33 @@ async function greeted(link: HostLink, greetingMs: number): Promise<HostStatus |
   );
 }
 
-function helloOf(link: HostLink): Promise<HostStatus | null> {
-  return new Promise((resolve) => {
-    const client = createContractClient((frame) => channel.send(frame));
-    const channel = link.openClient(
-      (frame) => client.receive(readLinkFrame(frame)),
-      (reason) => client.disconnected(reason),
-    );
+/** A question on a connection of its own, which is closed by whoever asked: it may never be answered. */
+interface Asked<T> {
+  readonly answer: Promise<T>;
+  close(): void;
+}
+
+function askOn<T>(link: HostLink, ask: (client: ContractClient, done: (value: T) => void) => void): Asked<T> {
+  const client = createContractClient((frame) => channel.send(frame));
+  const channel = link.openClient(
+    (frame) => client.receive(readLinkFrame(frame)),
+    (reason) => client.disconnected(reason),
+  );
+  return { answer: new Promise((resolve) => ask(client, resolve)), close: () => channel.close() };
+}
+
+function helloOf(link: HostLink): Asked<HostStatus | null> {
+  return askOn(link, (client, done) => {
     client.call('hello', { contractVersion, client: 'desktop' }, (answer) => {
-      channel.close();
-      resolve(answer.ok ? answer.value : null);
+      done(answer.ok ? answer.value : null);
     });
   });
 }
 
-function askToShutDown(link: HostLink, reason: string): Promise<void> {
-  return new Promise((resolve) => {
-    const client = createContractClient((frame) => channel.send(frame));
-    const channel = link.openClient(
-      (frame) => client.receive(readLinkFrame(frame)),
-      (ended) => client.disconnected(ended),
-    );
+function askToShutDown(link: HostLink, reason: string): Asked<undefined> {
+  return askOn(link, (client, done) => {
     client.call('hello', { contractVersion, client: 'desktop' }, () => undefined);
-    client.call('shutdown', { reason }, () => {
-      channel.close();
-      resolve();
-    });
+    client.call('shutdown', { reason }, () => done(undefined));
   });
 }
 

@@ -144,14 +144,19 @@ describe('the way to the controller', () => {
 
   it('lets go of a host that takes the connection and says nothing, and says so', async () => {
     const stuck = fakeHost('attached');
+    let open = 0;
     const silent: HostLink = {
       ...stuck.link,
-      openClient: () => ({ send: () => undefined, close: () => undefined }),
+      openClient() {
+        open += 1;
+        return { send: () => undefined, close: () => (open -= 1) };
+      },
     };
     const { link } = start([() => Promise.resolve(silent)], 20);
     await eventually(() => link.failure()?.code).toBe('UNAVAILABLE');
     expect(link.failure()?.message).toMatch(/does not answer.*said nothing for 0\.02 s.*Try again/);
     expect(stuck.wasShutDown()).toBe(true);
+    expect(open).toBe(0);
   });
 
   it('stops what it started, even when it was still starting', async () => {
