@@ -2,6 +2,7 @@
 import { dialog, type BrowserWindow, type MessageBoxOptions } from 'electron';
 import type { ClosingAnswer } from '../../core/contract/desktop-bridge.js';
 import type { QuitChoice } from './leaving.js';
+import { eitherWayWords, unfinishedWords } from './leaving-words.js';
 
 async function ask(window: BrowserWindow | null, options: MessageBoxOptions) {
   return window?.isVisible() === true
@@ -9,15 +10,11 @@ async function ask(window: BrowserWindow | null, options: MessageBoxOptions) {
     : dialog.showMessageBox(options);
 }
 
-function jobsWords(unfinished: number): string {
-  return unfinished === 1 ? '1 job is not finished.' : `${unfinished} jobs are not finished.`;
-}
-
 export async function askQuit(window: BrowserWindow | null, unfinished: number): Promise<QuitChoice> {
   const { response } = await ask(window, {
     type: 'question',
     message: 'Quit Iris Desktop?',
-    detail: `${jobsWords(unfinished)} Running jobs keep running and waiting ones start when their turn comes; Iris goes on without a window. With the queue stopped, running jobs still run to their end, but nothing waiting starts until Iris runs again.`,
+    detail: `${unfinishedWords(unfinished)} Running jobs keep running and waiting ones start when their turn comes; Iris goes on without a window. With the queue stopped, running jobs still run to their end, but nothing waiting starts until Iris runs again.`,
     buttons: ['Quit', 'Quit and stop the queue', 'Cancel'],
     defaultId: 0,
     cancelId: 2,
@@ -32,7 +29,7 @@ export async function askTrayOrQuit(
   const { response, checkboxChecked } = await ask(window, {
     type: 'question',
     message: 'Keep Iris Desktop in the tray?',
-    detail: `${unfinished > 0 ? `${jobsWords(unfinished)} They keep running either way. ` : ''}In the tray it goes on telling you when jobs end.`,
+    detail: `${eitherWayWords(unfinished)}In the tray it goes on telling you when jobs end.`,
     buttons: ['Keep in tray', 'Quit', 'Cancel'],
     checkboxLabel: 'Do the same next time',
     checkboxChecked: true,

@@ -1,4 +1,5 @@
 /** The words of a desktop notification. Pure. */
+import { formatWhole } from '../../core/formats/counts.js';
 import { formatDuration } from '../../core/formats/durations.js';
 import { showTimes, timeInSentence } from '../../core/formats/times.js';
 import type { JobState } from '../../core/contract/states.js';
@@ -47,12 +48,12 @@ export function notificationText(items: readonly InboxItem[]): NotificationText 
   const counts = groupEndings
     .map(({ state, words }) => ({ count: items.filter((item) => item.state === state).length, words }))
     .filter(({ count }) => count > 0)
-    .map(({ count, words }) => `${count} ${words}`);
+    .map(({ count, words }) => `${formatWhole(count)} ${words}`);
   const names = items.slice(0, mostNames).map((item) => plain(item.jobName));
   const more = items.length - names.length;
   return {
-    title: `${items.length} jobs ended: ${counts.join(', ')}`,
-    body: more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', '),
+    title: `${formatWhole(items.length)} jobs ended: ${counts.join(', ')}`,
+    body: more > 0 ? `${names.join(', ')} and ${formatWhole(more)} more` : names.join(', '),
   };
 }
 

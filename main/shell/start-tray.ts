@@ -5,7 +5,7 @@ import { startClusterWatch, type ClusterState, type ClusterWatch } from './clust
 import { createPaced } from './paced.js';
 import type { SettingsStore } from './settings.js';
 import type { ShellClient } from './shell-client.js';
-import { renderTray, type TrayAction, type TrayIcon, type TrayInput } from './tray-model.js';
+import { renderTray, stopQuestion, type TrayAction, type TrayIcon, type TrayInput } from './tray-model.js';
 import { createTray, type TrayLike } from './tray.js';
 
 /** A new menu costs the main thread several milliseconds and closes the one being read; counts come ten times a second. */
@@ -94,11 +94,12 @@ export function startTray(options: TrayOptions): { readonly watch: ClusterWatch;
 }
 
 async function stopJob(client: Pick<ShellClient, 'call'>, jobId: string, name: string): Promise<void> {
+  const words = stopQuestion(name);
   const { response } = await dialog.showMessageBox({
     type: 'question',
-    message: `Stop ${name}?`,
-    detail: 'Its log and results stay.',
-    buttons: [`Stop ${name}`, 'Cancel'],
+    message: words.title,
+    detail: words.detail,
+    buttons: [words.stop, 'Cancel'],
     defaultId: 1,
     cancelId: 1,
   });
@@ -106,9 +107,9 @@ async function stopJob(client: Pick<ShellClient, 'call'>, jobId: string, name: s
   try {
     const { results } = await client.call('job.stop', { requestId: randomUUID(), jobIds: [jobId] });
     const refused = results[0]?.refusal ?? null;
-    if (refused !== null) dialog.showErrorBox(`${name} was not stopped`, refused.message);
+    if (refused !== null) dialog.showErrorBox(words.failed, refused.message);
   } catch (error) {
-    dialog.showErrorBox(`${name} was not stopped`, error instanceof Error ? error.message : String(error));
+    dialog.showErrorBox(words.failed, error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -1,4 +1,5 @@
 /** What the tray shows, decided from what is known: icon, words and menu. Pure; tray.ts draws it. */
+import { formatWhole } from '../../core/formats/counts.js';
 
 export type TrayIcon = 'idle' | 'running' | 'failed' | 'running-failed' | 'off';
 
@@ -65,9 +66,9 @@ function summarise(input: TrayInput): string {
       return 'no controller';
     case 'connected': {
       const parts = [
-        ...(input.running > 0 ? [`${input.running} running`] : []),
-        ...(input.waiting > 0 ? [`${input.waiting} waiting`] : []),
-        ...(input.failedUnseen > 0 ? [`${input.failedUnseen} failed`] : []),
+        ...(input.running > 0 ? [`${formatWhole(input.running)} running`] : []),
+        ...(input.waiting > 0 ? [`${formatWhole(input.waiting)} waiting`] : []),
+        ...(input.failedUnseen > 0 ? [`${formatWhole(input.failedUnseen)} failed`] : []),
       ];
       return parts.length === 0 ? 'nothing running' : parts.join(', ');
     }
@@ -104,7 +105,9 @@ function menuOf(input: TrayInput, summary: string): readonly TrayItem[] {
         ]
       : []),
     ...(jobs.length > 0 ? [{ kind: 'separator' } as const, ...jobs] : []),
-    ...(jobs.length > 0 && more > 0 ? [{ kind: 'text', label: `and ${more} more running` } as const] : []),
+    ...(jobs.length > 0 && more > 0
+      ? [{ kind: 'text', label: `and ${formatWhole(more)} more running` } as const]
+      : []),
     { kind: 'separator' },
     {
       kind: 'check',
@@ -117,11 +120,26 @@ function menuOf(input: TrayInput, summary: string): readonly TrayItem[] {
   ];
 }
 
+/** The question before a job is stopped from the tray. Its name is in the text alone: a button takes `_` or `&` as the mark of an access key. */
+export function stopQuestion(name: string): { title: string; detail: string; stop: string; failed: string } {
+  const shown = shownName(name);
+  return {
+    title: `Stop ${shown}?`,
+    detail: 'Its log and results stay.',
+    stop: 'Stop',
+    failed: `${shown} was not stopped`,
+  };
+}
+
 /** Menus take `&` as the mark of an access key, and a job may bear any name. */
 function menuLabel(text: string): string {
+  return shownName(text).replace(/&/g, '&&');
+}
+
+/** As much of it as fits a line. */
+function shownName(text: string): string {
   const clean = text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
   // Cut between code points: half a surrogate pair is no text.
   const points = Array.from(clean);
-  const cut = points.length > longestLabel ? `${points.slice(0, longestLabel - 1).join('')}…` : clean;
-  return cut.replace(/&/g, '&&');
+  return points.length > longestLabel ? `${points.slice(0, longestLabel - 1).join('')}…` : clean;
 }

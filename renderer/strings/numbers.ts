@@ -2,6 +2,7 @@
  * Numbers as text, and formatters made when first asked for. The engine reads its tables of languages with the first formatter there is,
  * which takes longer than drawing the first page: that page has none.
  */
+import { formatWhole } from '../../core/formats/counts.js';
 
 /** The same value each time, made the first time. */
 export function made<T>(make: () => T): () => T {
@@ -14,12 +15,10 @@ export const timeFormat = (parts: Intl.DateTimeFormatOptions): (() => Intl.DateT
 
 const rounded = made(() => new Intl.NumberFormat('en-US'));
 
-const groups = (digits: string): string => digits.replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
-
 /** `1,234`. */
 export function formatCount(value: number): string {
   if (value < 1000) return String(value);
-  return Number.isSafeInteger(value) ? groups(String(value)) : rounded().format(value);
+  return Number.isSafeInteger(value) ? formatWhole(value) : rounded().format(value);
 }
 
 /** `1.5`, `2`, `1,024`: processors to a tenth. */

@@ -59,7 +59,7 @@ test('the tray’s menu shows the window, makes and stops jobs, pauses notificat
     await tray.click('endless', 'Stop endless');
     await expect.poll(() => askedDialogs(app)).toEqual(['Stop endless? Its log and results stay.']);
     expect((await client.call('job.get', { jobId })).summary.state).toBe('RUNNING');
-    await answerDialogs(app, 'Stop endless');
+    await answerDialogs(app, 'Stop');
     await tray.click('endless', 'Stop endless');
     await client.until('job', { jobId }, (value) => stateOf(value) === 'KILLED');
     client.close();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   renderTray,
+  stopQuestion,
   type TrayAction,
   type TrayIcon,
   type TrayInput,
@@ -76,6 +77,22 @@ describe('what the tray shows', () => {
       'x y',
       `${'n'.repeat(59)}…`,
     ]);
+  });
+
+  it('asks before it stops one, the whole name in the text and none on a button', () => {
+    expect(stopQuestion('train_llm_2 & co')).toEqual({
+      title: 'Stop train_llm_2 & co?',
+      detail: 'Its log and results stay.',
+      stop: 'Stop',
+      failed: 'train_llm_2 & co was not stopped',
+    });
+    expect(stopQuestion('n'.repeat(255)).title).toBe(`Stop ${'n'.repeat(59)}…?`);
+  });
+
+  it('writes large numbers as the window does', () => {
+    expect(renderTray({ ...idle, running: 1234, waiting: 98_765 }).tooltip).toBe(
+      'Iris Desktop: 1,234 running, 98,765 waiting',
+    );
   });
 
   it('offers to start the controller again only when none will be tried', () => {
