@@ -1,10 +1,13 @@
 /** Shows a notification through the system. */
 import { Notification } from 'electron';
+import { createBodies, readsMarkup } from './body-markup.js';
 import type { NotificationText } from './notification-text.js';
 
 /** Kept while they can be clicked: one that is collected loses its click. */
 const shown = new Set<Notification>();
 const mostKept = 50;
+
+const bodyOf = createBodies(() => readsMarkup());
 
 export function showNotification(
   text: NotificationText,
@@ -12,7 +15,18 @@ export function showNotification(
   clicked: () => void,
   log: (line: string) => void,
 ): void {
-  const notification = new Notification({ title: text.title, body: text.body, icon, silent: true });
+  void bodyOf(text.body).then((body) => {
+    present({ title: text.title, body }, icon, clicked, log);
+  });
+}
+
+function present(
+  { title, body }: NotificationText,
+  icon: string,
+  clicked: () => void,
+  log: (line: string) => void,
+): void {
+  const notification = new Notification({ title, body, icon, silent: true });
   const forget = () => shown.delete(notification);
   notification.once('click', () => {
     forget();

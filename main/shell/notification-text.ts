@@ -57,7 +57,7 @@ export function notificationText(items: readonly InboxItem[]): NotificationText 
   };
 }
 
-/** Names are the users' own text; notification daemons take `<` and `&` as mark-up, and a control character has no business there. */
+/** Names are the users' own text: a control character has no business there. What a daemon reads as mark-up is seen to where it is shown. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').trim();
 }

@@ -13,6 +13,9 @@ import {
 import { notificationText, type NotificationText } from './notification-text.js';
 import type { ShellClient } from './shell-client.js';
 
+/** The list could not be read, as when the database is busy: asked again after that. */
+const askAgainMs = 5000;
+
 /** Ends looked up after a gap; more than that at once is a flood the list tells better. */
 const mostCaughtUp = 200;
 
@@ -33,6 +36,7 @@ export interface NotificationsOptions {
 export function startNotifications(options: NotificationsOptions): () => void {
   let grouping: GroupingState<InboxItem> = idleGrouping();
   let cancelTimer: (() => void) | null = null;
+  let cancelAgain: (() => void) | null = null;
   /** Highest id known; null until the list was asked once. */
   let lastId: number | null = null;
   /** Deltas that came before the answer about the list. */
@@ -61,7 +65,7 @@ export function startNotifications(options: NotificationsOptions): () => void {
 
   function take(items: readonly InboxItem[]): void {
     if (lastId === null) {
-      early.push(...items);
+      early = [...early, ...items].slice(-mostCaughtUp);
       return;
     }
     for (const item of [...items].sort((left, right) => left.id - right.id)) {
@@ -73,19 +77,25 @@ export function startNotifications(options: NotificationsOptions): () => void {
 
   /** On the first connection: where we begin. After a gap: what we missed while we ran. */
   async function synchronise(): Promise<void> {
+    cancelAgain?.();
+    cancelAgain = null;
     try {
       const { items } = await options.client.call('inbox.list', {
         limit: lastId === null ? 1 : mostCaughtUp,
       });
       if (stopped) return;
       if (lastId === null) {
-        lastId = items[0]?.id ?? 0;
+        // What was told meanwhile has ended since we listen, though the list has it too.
+        const told = early.flatMap((item) => (item.read ? [] : [item.id - 1]));
+        lastId = Math.min(items[0]?.id ?? 0, ...told);
         take(early.splice(0));
       } else take(items);
     } catch (error) {
       options.log(
         `The list of ended jobs cannot be read: ${error instanceof Error ? error.message : String(error)}`,
       );
+      // Without it nothing would ever be told. Where the connection ended the next one begins with a snapshot, and asks itself.
+      if (!stopped) cancelAgain ??= options.setTimer(() => void synchronise(), askAgainMs);
     }
   }
 
@@ -99,6 +109,7 @@ export function startNotifications(options: NotificationsOptions): () => void {
     stopped = true;
     leave();
     cancelTimer?.();
+    cancelAgain?.();
     early = [];
   };
 }

@@ -102,6 +102,19 @@ test('the window is shut; the notification says the job is done; a click shows i
   }
 });
 
+test('what a user wrote is no mark-up to a daemon that reads it', async ({ desktop }) => {
+  const ear = await listenForNotifications();
+  try {
+    const client = await desktop.client();
+    await submit(client, 'odd', '', { command: ['<b>none</b>&co'] });
+    client.close();
+    await expect.poll(() => ear.heard().map((told) => told.title)).toEqual(['odd failed']);
+    expect(ear.heard()[0]?.body).toContain('&lt;b&gt;none&lt;/b&gt;&amp;co');
+  } finally {
+    await ear.stop();
+  }
+});
+
 async function dunstctl(...args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('dunstctl', args);
   return stdout.trim();

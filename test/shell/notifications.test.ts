@@ -124,16 +124,19 @@ describe('from the list to the desktop', () => {
     const shown: string[] = [];
     const opened: (string | null)[] = [];
     const clicks: (() => void)[] = [];
-    const state = { paused: false, supported: true };
+    const state = { paused: false, supported: true, refused: 0 };
+    const timers: (() => void)[] = [];
     let snapshot: () => void = () => undefined;
     let delta: (items: readonly InboxItem[]) => void = () => undefined;
     const stop = startNotifications({
       client: {
         call: ((_method: string, params: { limit: number }) =>
-          Promise.resolve({
-            items: [...list].sort((left, right) => right.id - left.id).slice(0, params.limit),
-            unread: 0,
-          })) as never,
+          state.refused-- > 0
+            ? Promise.reject(new Error('the database is busy'))
+            : Promise.resolve({
+                items: [...list].sort((left, right) => right.id - left.id).slice(0, params.limit),
+                unread: 0,
+              })) as never,
         subscribe: ((
           _topic: string,
           _filter: object,
@@ -155,9 +158,12 @@ describe('from the list to the desktop', () => {
       },
       open: (jobId) => opened.push(jobId),
       nowMs: () => 1_000_000,
-      setTimer: () => () => undefined,
+      setTimer: (run) => {
+        timers.push(run);
+        return () => timers.splice(timers.indexOf(run), 1);
+      },
       log: (line) => {
-        throw new Error(line);
+        if (!line.includes('the database is busy')) throw new Error(line);
       },
     });
     return {
@@ -166,6 +172,7 @@ describe('from the list to the desktop', () => {
       clicks,
       state,
       stop,
+      timers,
       async connect() {
         snapshot();
         await new Promise((resolve) => setImmediate(resolve));
@@ -186,6 +193,26 @@ describe('from the list to the desktop', () => {
     expect(desktop.shown).toEqual(['job-3 succeeded']);
     desktop.clicks[0]?.();
     expect(desktop.opened).toEqual(['/ann/job-3']);
+  });
+
+  it('asks again for the list that could not be read at the start, and tells what ended since', async () => {
+    const desktop = desk([item(1)]);
+    desktop.state.refused = 1;
+    await desktop.connect();
+    desktop.push(item(2));
+    expect([desktop.shown, desktop.timers.length]).toEqual([[], 1]);
+    desktop.timers[0]?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    desktop.push(item(3));
+    expect(desktop.shown).toEqual(['job-2 succeeded', 'job-3 succeeded']);
+  });
+
+  it('leaves no question behind when it is over', async () => {
+    const desktop = desk([]);
+    desktop.state.refused = 1;
+    await desktop.connect();
+    desktop.stop();
+    expect(desktop.timers).toEqual([]);
   });
 
   it('tells an end once, however often it is sent, and not what is read', async () => {
