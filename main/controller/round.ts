@@ -232,7 +232,8 @@ function target(
     return { id, newId: null, refusal: reason };
   }
   const again = submit(draft, {
-    spec: { ...job.spec, name: job.name, parent: job.parentId },
+    // What was released shall run.
+    spec: { ...job.spec, name: job.name, parent: job.parentId, held: job.held },
     user: job.user,
     submittedBy: command.user,
     nowMs,
