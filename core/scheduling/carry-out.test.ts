@@ -300,10 +300,15 @@ describe('gates', () => {
 
   test('a job that can no longer end by its deadline ends with the arithmetic; one that can is kept', () => {
     const rows = rowsOf({ cpu: 4 }, { finishBy: '2h', timeout: '90m' }, { finishBy: '2h', timeout: '10m' });
+    rows.submit({ name: 'after', dependencies: [{ job: 'b' }] });
     rows.round([machine]);
     const submittedAtMs = rows.state.job('/ann/b')?.submittedAtMs ?? 0;
     rows.nowMs = submittedAtMs + 31 * minute;
-    rows.round([machine]);
+    // Who waited for it has to know.
+    expect(rows.round([machine]).more).toBe(true);
+    expect(rows.round([machine]).more).toBe(true);
+    expect(rows.state.job('/ann/after')?.cause?.code).toBe('DEPENDENCY_UNMET');
+    expect(rows.round([machine]).more).toBe(false);
     expect(rows.state.job('/ann/b')).toMatchObject({
       state: 'UNSCHEDULABLE',
       cause: {

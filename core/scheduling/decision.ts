@@ -81,7 +81,7 @@ export interface Decision {
   readonly waiting: readonly WaitingJob[];
   /** From then on the same input may be decided otherwise, by time alone; null when time changes nothing. */
   readonly wakeAtMs: number | null;
-  /** The cap on assignments was reached, or tasks wait that did not before: decide again. */
+  /** The cap on assignments was reached, or what follows from this decision has not been looked at: decide again. */
   readonly more: boolean;
   /** Times a task was compared with a machine. */
   readonly fitChecks: number;

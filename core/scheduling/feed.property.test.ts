@@ -129,6 +129,18 @@ function beyondQuota(rows: Rows, user: string, tasks: number): string[] {
   return has > tasks ? [`${user} has ${has} of ${tasks} tasks`] : [];
 }
 
+/** What would be decided though nothing has happened and no round was asked for, and waiting tasks of which nothing says why. */
+function unfinished(rows: Rows): unknown[] {
+  while (rows.round(machines).more);
+  const { placed, evictions, released, unschedulable } = rows.decide(machines);
+  const decided = [...placed, ...evictions, ...released, ...unschedulable];
+  if (decided.length > 0) return decided;
+  return [...rows.state.jobIds()]
+    .flatMap((id) => rows.state.tasksOf(id))
+    .filter(({ id, state }) => state === 'PENDING' && rows.causes.of(id) === null)
+    .map(({ id }) => id);
+}
+
 test('whatever comes together in one step', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
@@ -146,6 +158,7 @@ test('whatever comes together in one step', () => {
         expect(rows.moved).toEqual([]);
         expect(rows.kept(machines)).toEqual({ ...rows.loaded(machines), reservations: expect.anything() });
         expect([...beyondQuota(rows, 'ann', 3), ...beyondQuota(rows, 'bob', 2)]).toEqual([]);
+        expect(unfinished(rows)).toEqual([]);
       }
     }),
     { numRuns: 300 },

@@ -315,6 +315,18 @@ describe('provisional places', () => {
     expect(world.cluster.queue.user('ann').spend).toBe(11);
   });
 
+  test('the pass says when it can no longer end in time', () => {
+    const world = new TestCluster([worker('w1')]);
+    world.run('/bob/a', 'w1', { cpu: 4, band: 'BATCH' });
+    const finishByMs = world.nowMs + 9 * minute;
+    world.submit('/ann/a', { cpu: 2, band: 'PRODUCTION', limitMs: 2 * minute, finishByMs });
+    world.round();
+    expect(world.decide().wakeAtMs).toBe(world.nowMs + 7 * minute + 1);
+    world.nowMs += 7 * minute + 1;
+    expect(world.round().released).toEqual(['/ann/a/0']);
+    expect(world.round().unschedulable.map(({ jobId }) => jobId)).toEqual(['/ann/a']);
+  });
+
   test('takes no build slot until it starts', () => {
     const world = new TestCluster([worker('w1', { buildSlots: 1 })]);
     world.run('/bob/a', 'w1', { cpu: 3, band: 'BATCH' });

@@ -79,7 +79,7 @@ export class Pass {
     const elders = eldersOf(cluster, this.nowMs, this.rules);
     this.wakeAtMs = elders.nextMs;
     for (const [rank, band] of bandsInOrder.entries()) {
-      placeClaims(claims, band);
+      this.wakeAtMs = Math.min(this.wakeAtMs, placeClaims(claims, band));
       this.runBand(band, elders.byBand[rank] ?? []);
     }
     const withdrawn = withdrawNeedless(cluster.holdings, working);
@@ -101,8 +101,8 @@ export class Pass {
         return waiting.lines();
       },
       wakeAtMs: Number.isFinite(this.wakeAtMs) ? this.wakeAtMs : null,
-      // What was promised and is lost waits again, and has not been looked at.
-      more: this.more || released.length > 0,
+      // What was promised and is lost waits again, and who waited for a job that ends here has to know.
+      more: this.more || released.length > 0 || this.unschedulable.length > 0,
       fitChecks: this.working.fitChecks,
     };
   }
@@ -281,6 +281,9 @@ export class Pass {
     indexes: readonly number[],
   ): WaitCode | null {
     const { shape, job } = entry;
+    // What others on a card said they would use stops to count.
+    if (shape.sharedBytes !== null)
+      this.wakeAtMs = Math.min(this.wakeAtMs, this.working.shared.nextChangeMs());
     const rank = bandRank(band);
     const holds = this.cluster.reservations.find(({ jobId }) => jobId === job.id);
     if (rank < batch && !this.isPatient(entry, rank)) {
@@ -301,9 +304,6 @@ export class Pass {
       shape.failedBand = rank;
     }
     if (shape.impossible) return 'impossible';
-    // What others on a card said they would use stops to count.
-    if (shape.sharedBytes !== null)
-      this.wakeAtMs = Math.min(this.wakeAtMs, this.working.shared.nextChangeMs());
     return this.reserveFor(entry, rank, size, holds?.workerIds ?? []) ? 'reserved' : 'capacity';
   }
 

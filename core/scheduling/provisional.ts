@@ -5,7 +5,7 @@ import type { Claim } from './inputs.js';
 import { taskIdOf } from '../model/names.js';
 import type { Cluster } from './cluster.js';
 import type { Placed } from './decision.js';
-import { gateOf, neverReason } from './gates.js';
+import { gateOf, neverReason, nextGateMs } from './gates.js';
 import type { Working } from './working.js';
 import { findGroup, findMachine } from './placement.js';
 import { compareJobs, type JobEntry } from './queue.js';
@@ -22,9 +22,11 @@ export interface ClaimPass {
   readonly byIndex: boolean;
 }
 
-export function placeClaims(pass: ClaimPass, band: Band): void {
+/** When time alone may change what becomes of them; Infinity for never. */
+export function placeClaims(pass: ClaimPass, band: Band): number {
   const { holdings, queue } = pass.cluster;
-  if (holdings.claimCount === 0) return;
+  let nextMs = Number.POSITIVE_INFINITY;
+  if (holdings.claimCount === 0) return nextMs;
   const jobs = new Set<JobEntry>();
   for (const claim of holdings.allClaims()) {
     const entry = claim.band === band ? queue.jobs.get(claim.jobId) : undefined;
@@ -38,11 +40,13 @@ export function placeClaims(pass: ClaimPass, band: Band): void {
   );
   for (const entry of inOrder) {
     entry.shape.refresh(pass.working.table);
+    nextMs = Math.min(nextMs, nextGateMs(entry.job, pass.nowMs));
     // Its owner may have changed the band the job asks for since, and a place may be promised in each.
     const claims = entry.claims.filter((claim) => claim.band === band);
     if (entry.job.gangBy === null) for (const claim of claims) settle(pass, entry, [claim], band);
     else settle(pass, entry, claims, band);
   }
+  return nextMs;
 }
 
 /** It was held since, or can no longer end in time: then its place is given up, and it waits as if it had had none. */

@@ -214,6 +214,18 @@ describe('eviction', () => {
   });
 });
 
+test('what waits for a card that is being left is looked at again when less counts on another', () => {
+  const { world } = lab();
+  world.run('/ann/a', 'w1', { devices: ['GPU-0'], sharedGpuBytes: 20 * gib, startedAtMs: world.nowMs });
+  world.run('/ann/ends', 'w1', { devices: ['GPU-1'], state: 'ENDING' });
+  world.submit('/bob/s', shared(8));
+  const decision = world.round();
+  expect(waitsOf(decision)).toEqual(['/bob/s leaving']);
+  expect(decision.wakeAtMs).toBe(world.nowMs + 5 * minute);
+  world.nowMs += 5 * minute;
+  expect(devicesOf(world)).toEqual({ '/bob/s': 'GPU-0' });
+});
+
 test('why it waits', () => {
   const { world } = lab([memory(20), memory(0)]);
   world.run('/ann/a', 'w1', { devices: ['GPU-0'], sharedGpuBytes: gib });

@@ -53,10 +53,10 @@ export function originalPass(memory: PassMemory, nowMs: number, rules: Rules): D
     elsewhere: false,
     byIndex: true,
   };
-  for (const band of bandsInOrder) placeClaims(claims, band);
+  let wakeAtMs = Number.POSITIVE_INFINITY;
+  for (const band of bandsInOrder) wakeAtMs = Math.min(wakeAtMs, placeClaims(claims, band));
 
   const open: JobEntry[] = [];
-  let wakeAtMs = Number.POSITIVE_INFINITY;
   for (const entry of baseOrder(cluster)) {
     entry.shape.refresh(cluster.table);
     const never = neverReason(entry.job, nowMs, states);
