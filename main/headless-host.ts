@@ -1,5 +1,5 @@
 /** The headless host: the same controller in plain Node, or in Electron run as Node. */
-import { RefusalError } from '../core/contract/errors.js';
+import { RefusalError, refusal, type Refusal } from '../core/contract/errors.js';
 import { startHost } from './controller/host.js';
 import { resolveHome } from './home.js';
 import { appVersion, runtimeName } from './version.js';
@@ -9,8 +9,8 @@ export interface HeadlessOptions {
   readonly home?: string | undefined;
   /** One line when the host answers. */
   readonly ready?: (socket: string) => void;
-  /** One sentence when it cannot start. */
-  readonly failed?: (message: string) => void;
+  /** Why it cannot start. */
+  readonly failed?: (reason: Refusal) => void;
 }
 
 /** Runs until asked to stop (the `shutdown` method, SIGTERM or SIGINT). Resolves with the exit code: 0, or 125 when it could not start. */
@@ -29,10 +29,8 @@ export async function runHeadless(options: HeadlessOptions): Promise<number> {
   } catch (error) {
     options.failed?.(
       error instanceof RefusalError
-        ? error.refusal.message
-        : error instanceof Error
-          ? (error.stack ?? error.message)
-          : String(error),
+        ? error.refusal
+        : refusal('INTERNAL', error instanceof Error ? (error.stack ?? error.message) : String(error)),
     );
     return 125;
   }

@@ -7,6 +7,6 @@ const flag = process.argv.indexOf('--home');
 const code = await runHeadless({
   home: flag === -1 ? undefined : process.argv[flag + 1],
   ready: (socket) => process.stdout.write(`ready ${socket}\n`),
-  failed: (message) => process.stderr.write(`${message}\n`),
+  failed: ({ message }) => process.stderr.write(`${message}\n`),
 });
 process.exit(code);

@@ -275,7 +275,7 @@ describe('toCommandLine', () => {
           { minLength: 1 },
         ),
         workingDirectory: fc.constant('/w'),
-        name: fc.constantFrom('a', 'b c'),
+        name: fc.constantFrom('a', 'b c', '--cpu', '--', '-e'),
         cpu: fc.constantFrom(1, 0.5, 32),
         memory: fc.constantFrom('8G', '512MiB', 1024),
         disk: fc.constantFrom('1T'),
@@ -302,7 +302,10 @@ describe('toCommandLine', () => {
         priority: fc.constantFrom('batch', 'PRODUCTION'),
         environment: fc.dictionary(
           fc.stringMatching(/^[A-Z_][A-Z0-9_]{0,5}$/),
-          fc.string().filter((text) => !text.includes('\0') && !text.startsWith('-')),
+          fc.oneof(
+            fc.string().filter((text) => !text.includes('\0')),
+            fc.constantFrom('--cpu', '--', '-e', '--gpu=1', '-'),
+          ),
         ),
         constraints: fc.uniqueArray(wish, { maxLength: 3, selector: (item) => item.key }),
         extras: fc.array(fc.constantFrom('cpu', 'gpu')),

@@ -266,7 +266,7 @@ export function toCommandLine(request: JobRequest): CommandLine {
     'irisctl',
     'job',
     'run',
-    ...runFlags.flatMap((flag) => flag.write(plain)),
+    ...runFlags.flatMap((flag) => attachValues(flag.write(plain))),
     '--',
     ...request.command,
   ];
@@ -275,6 +275,25 @@ export function toCommandLine(request: JobRequest): CommandLine {
     .filter(isRequestField)
     .filter((field) => field !== 'command' && field !== 'submitArgv' && !written.has(field));
   return { text: joinWords(words), leftOut };
+}
+
+/** A value that begins like a flag is written in one word with its own flag: apart it would be taken for the next. */
+function attachValues(words: readonly string[]): string[] {
+  const written: string[] = [];
+  for (let at = 0; at < words.length; at += 1) {
+    const name = words[at] ?? '';
+    const flag = findRunFlag(name);
+    if (flag?.takesValue !== true) {
+      written.push(name);
+      continue;
+    }
+    const values = words.slice(at + 1, at + (flag.name === '-e' ? 3 : 2));
+    at += values.length;
+    if (values.at(-1)?.startsWith('-') !== true) written.push(name, ...values);
+    else if (flag.name === '-e') written.push(name, values.join('='));
+    else written.push(`${name}=${values.join('=')}`);
+  }
+  return written;
 }
 
 /** The request without fields that are empty or hold what would hold anyway. */

@@ -61,7 +61,11 @@ export const dockerStateSchema = z.strictObject({
 });
 export type DockerState = z.infer<typeof dockerStateSchema>;
 
-export const taintSchema = z.strictObject({ key: z.string().min(1).max(253), value: z.string().max(253) });
+const keyExpected = 'a key of 1 to 253 characters';
+const keySchema = z.string().min(1, { error: keyExpected }).max(253, { error: keyExpected });
+const attributeText = z.string().max(253, { error: 'at most 253 characters' });
+
+export const taintSchema = z.strictObject({ key: keySchema, value: attributeText });
 
 /** One machine (worker): its capacity, what is free of it for jobs, and its load now. */
 export const machineViewSchema = z.strictObject({
@@ -155,9 +159,12 @@ export const machineChangeSchema = z.discriminatedUnion('kind', [
   /** Null removes. */
   z.strictObject({
     kind: z.literal('attributes'),
-    attributes: z.record(z.string().min(1).max(253), z.union([z.string().max(253), z.number()]).nullable()),
+    attributes: z.record(keySchema, z.union([attributeText, z.number()]).nullable()),
   }),
-  z.strictObject({ kind: z.literal('taints'), taints: z.array(taintSchema).max(50) }),
+  z.strictObject({
+    kind: z.literal('taints'),
+    taints: z.array(taintSchema).max(50, { error: 'at most 50 taints' }),
+  }),
   z.strictObject({ kind: z.literal('wake-address'), wakeAddress: z.string().max(17).nullable() }),
   /** A card that is kept from jobs is given to them again. */
   z.strictObject({ kind: z.literal('release-gpu'), uuid: z.string().min(1).max(255) }),

@@ -129,6 +129,11 @@ export function changeMachine(
   return ok({ machineId });
 }
 
+/** What speaks against a change whatever the machine is like, so that none of several is made when one is wrong. */
+export function checkMachineChange(machineId: string, change: MachineChange): Result<unknown> {
+  return change.kind === 'release-gpu' ? ok(null) : changedRow(newRow(machineId, '', 0), change, 0);
+}
+
 function changedRow(
   row: Machine,
   change: Exclude<MachineChange, { kind: 'release-gpu' }>,

@@ -32,6 +32,19 @@ const tellAfterMs = 2_000;
 const replaceAfterMs = 1_000;
 const usualLeavesWithinMs = 5_000;
 
+/** `wanted`: what `--cluster` names; undefined: any. */
+export function refuseOtherCluster(wanted: string | undefined, there: string): void {
+  if (wanted === undefined || wanted === 'local' || wanted === there) return;
+  const more = there === 'local' ? '' : there;
+  throw new RefusalError(
+    refusal(
+      'NOT_FOUND',
+      `There is no cluster named ${wanted} here: use --cluster local${more === '' ? '' : ` or --cluster ${more}`}, or leave it out.`,
+      [{ field: '--cluster', value: wanted, expected: more === '' ? 'local' : `local or ${more}` }],
+    ),
+  );
+}
+
 export class HostLink {
   private current: Connection | null = null;
   private opening: Promise<Connection> | null = null;
@@ -155,23 +168,11 @@ export class HostLink {
   }
 
   private adopt(connection: Connection): Connection {
-    const wanted = this.options.cluster;
-    const there = connection.host.clusterName;
-    if (wanted !== undefined && wanted !== 'local' && wanted !== there) {
+    try {
+      refuseOtherCluster(this.options.cluster, connection.host.clusterName);
+    } catch (error) {
       connection.close();
-      throw new RefusalError(
-        refusal(
-          'NOT_FOUND',
-          `There is no cluster named ${wanted} here: use --cluster local${there === 'local' ? '' : ` or --cluster ${there}`}, or leave it out.`,
-          [
-            {
-              field: '--cluster',
-              value: wanted,
-              expected: there === 'local' ? 'local' : `local or ${there}`,
-            },
-          ],
-        ),
-      );
+      throw error;
     }
     this.current = connection;
     this.wasConnected = true;

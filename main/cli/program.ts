@@ -41,16 +41,19 @@ export async function runProgram(context: Context, words: readonly string[]): Pr
     await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw new RefusalError(usageRefusal(error, printed));
+    if (error.exitCode !== 0) throw new RefusalError(usageRefusal(error, printed, words));
   }
   for (const text of printed) await context.output.text(text);
   return code;
 }
 
-function usageRefusal(error: CommanderError, printed: readonly string[]) {
+function usageRefusal(error: CommanderError, printed: readonly string[], words: readonly string[]) {
   // Called without a subcommand: the help is the message.
   if (error.code === 'commander.help') {
-    return refusal('INVALID_ARGUMENT', `a subcommand is missing; irisctl --help lists them.`);
+    return refusal(
+      'INVALID_ARGUMENT',
+      `a subcommand is missing; ${['irisctl', ...words, '--help'].join(' ')} lists them.`,
+    );
   }
   const message = error.message
     .replace(/^error: /, '')
@@ -74,10 +77,12 @@ function createProgram(context: Context, act: Act, print: (text: string) => void
     .configureOutput({ writeOut: print, writeErr: () => undefined })
     .showSuggestionAfterError();
   const job = program.command('job').description('run and watch jobs');
-  job
+  const run = job
     .command('run')
     .description('run a command as a job (job run --help for its flags)')
     .action(() => print(runHelp()));
+  // Its flags are not commander's: `job help run` would show none.
+  run.helpInformation = runHelp;
   addJobCommands(job, context, act);
   addMachineCommands(program, context, act);
   addDockerCommands(program, context, act);

@@ -3,7 +3,7 @@ import { refusal, RefusalError } from '../../core/contract/errors.js';
 import type { JobSummary } from '../../core/contract/views.js';
 import { runProgram } from '../../main/cli/program.js';
 import { testContext, type TestContext } from './context.js';
-import { FakeHost, hostStatus, type Answers } from './fake-host.js';
+import { FakeHost, type Answers } from './fake-host.js';
 import { attempt, detail, summary, task } from './views.js';
 
 let host: FakeHost;
@@ -323,40 +323,6 @@ describe('job wait', () => {
   });
 });
 
-describe('the host', () => {
-  it('is told about, and nothing is started to do so', async () => {
-    await start();
-    const made = open();
-    expect(await runProgram(made.context, ['status'])).toBe(0);
-    expect(made.out()).toMatch(/^Database +journal_mode=wal$/m);
-    await host.end();
-    const none = open({ json: true });
-    expect(await runProgram(none.context, ['status'])).toBe(1);
-    expect(JSON.parse(none.out())).toEqual({ running: false, home: host.home.root });
-    const quiet = open();
-    expect(await runProgram(quiet.context, ['shutdown'])).toBe(0);
-    expect(quiet.out()).toBe(`No host runs for ${host.home.root}.\n`);
-  });
-
-  it('is shut down when it has no window', async () => {
-    await start();
-    host.answers.shutdown = () => {
-      setImmediate(() => void host.end());
-      return {};
-    };
-    const made = open();
-    expect(await runProgram(made.context, ['shutdown'])).toBe(0);
-    expect(made.out()).toContain('(process 4242) has ended');
-  });
-
-  it('is not shut down under a window', async () => {
-    await start();
-    host.answers.hello = () => hostStatus(host.home, { host: 'desktop' });
-    await expect(runProgram(open().context, ['shutdown'])).rejects.toThrow('end it with Quit');
-    expect(host.calls.some((call) => call.method === 'shutdown')).toBe(false);
-  });
-});
-
 describe('what is typed wrong', () => {
   it.each([
     [['jobs'], /unknown command 'jobs'.*job/],
@@ -370,7 +336,9 @@ describe('what is typed wrong', () => {
       ['job', 'logs', 'a', '--since-seconds', '5', '--since-ms', '1'],
       /--since-seconds and --since-ms cannot/,
     ],
-    [[], /a subcommand is missing/],
+    [[], /a subcommand is missing; irisctl --help lists them/],
+    [['job'], /a subcommand is missing; irisctl job --help lists them/],
+    [['debug', 'replay', '/dev/null/x'], /\/dev\/null\/x is no record of rounds that can be read: ENOTDIR/],
   ])('%j is refused with what would be right', async (words, message) => {
     await start();
     const failed = runProgram(open().context, words);
@@ -383,5 +351,13 @@ describe('what is typed wrong', () => {
     const made = open();
     expect(await runProgram(made.context, ['job', '--help'])).toBe(0);
     expect(made.out()).toContain('retry');
+    for (const words of [
+      ['job', 'help', 'run'],
+      ['job', 'run', '--help'],
+    ]) {
+      const run = open();
+      expect(await runProgram(run.context, words)).toBe(0);
+      expect(run.out()).toContain('--max-retries N');
+    }
   });
 });

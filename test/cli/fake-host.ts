@@ -28,7 +28,8 @@ export function hostStatus(home: Home, more: Partial<HostStatus> = {}): HostStat
     appVersion: '0.1.0',
     host: 'headless',
     runtime: 'Node 20.0.0',
-    pid: 4242,
+    // More than any system gives out: nobody's.
+    pid: 5_000_000,
     startedAtMs: 1_700_000_000_000,
     home: home.root,
     user: 'ada',

@@ -287,6 +287,30 @@ describe('machine set', () => {
     [['--attribute', 'rack'], '--attribute: rack is not valid; expected KEY=VALUE.'],
     [['--taint', '=x'], '--taint: =x is not valid; expected KEY=VALUE.'],
     [['--untaint', 'rack'], '--untaint: rack is not valid; expected one of dedicated, owner.'],
+    [
+      ['--attribute', 'a=b', '--taint', 'c=d', '--wake-address', 'its card'],
+      'wakeAddress: its card is not valid; expected a hardware address such as aa:bb:cc:dd:ee:ff, as `ip link` shows it on that machine.',
+    ],
+    [
+      ['--attribute', 'a=b', '--taint', 'machine=two'],
+      'machine is the name of the machine itself and cannot be set.',
+    ],
+    [
+      ['--attribute', 'a=b', '--taint', 'c=d', '--taint', 'c=e'],
+      'The taint c is named twice; a machine has one value of each.',
+    ],
+    [
+      ['--attribute', 'a=b', '--wake-address', 'aa:bb:cc:dd:ee:ff:00:11'],
+      'wakeAddress: aa:bb:cc:dd:ee:ff:00:11 is not valid; expected a hardware address such as aa:bb:cc:dd:ee:ff, as `ip link` shows it on that machine.',
+    ],
+    [
+      ['--attribute', `rack=${'r'.repeat(254)}`],
+      `attributes.rack: ${'r'.repeat(77)}... is not valid; expected at most 253 characters.`,
+    ],
+    [
+      ['--taint', `${'r'.repeat(254)}=x`],
+      `taints.2.key: ${'r'.repeat(77)}... is not valid; expected a key of 1 to 253 characters.`,
+    ],
   ])('refuses %j and changes nothing', async (words, message) => {
     const { refused } = await run(['machine', 'set', 'two', ...words], set);
     expect(refused?.message).toBe(message);

@@ -6,10 +6,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openConnection } from '../../main/cli/connection.js';
+import { runHeadless } from '../../main/headless-host.js';
 import { prepareHome, resolveHome } from '../../main/home.js';
 import { builtModule } from '../../main/modules.js';
 import { connectSocket } from '../../main/server/socket-client.js';
 import { foreignSocketFolder } from '../../main/server/socket-folder.js';
+import { acquireOwnerLock } from '../../main/store/owner-lock.js';
 
 const fixed = { machineId: '0123456789abcdef', homeFolder: '/home/ada', env: {} };
 
@@ -155,4 +157,21 @@ test('root speaks to the host of another user, but not where anybody could have 
   expect(asked('listens')?.code).toBe('FOLDER_UNUSABLE');
   chmodSync(parent, 0o1777);
   expect(asked('connects')?.code).toBe('FOLDER_UNUSABLE');
+});
+
+test('a host that finds another in the folder says so by its code', async () => {
+  const home = resolveHome({ flag: temporary() });
+  prepareHome(home);
+  const owner = { bootId: 'b', pid: 7, startTime: '1', host: 'headless', version: '9.9.9' } as const;
+  const lock = acquireOwnerLock(home.folder, owner);
+  try {
+    const failed = vi.fn();
+    expect(await runHeadless({ home: home.root, failed })).toBe(125);
+    const message = expect.stringContaining(
+      'is in use by the headless host with process id 7 (version 9.9.9)',
+    );
+    expect(failed.mock.calls).toEqual([[{ code: 'FOLDER_OWNED', message, fields: [] }]]);
+  } finally {
+    lock.release();
+  }
 });

@@ -35,7 +35,7 @@ async function replayCommand(context: Context, file: string): Promise<number> {
   const differ: { round: number; nowMs: number; parts: readonly string[] }[] = [];
   let rounds = 0;
   for await (const line of linesOf(file)) {
-    const { input, decision } = decoder.decode(line);
+    const { input, decision } = decoded(decoder, line, file);
     rounds += 1;
     const parts = differences(replay(input), decision);
     if (parts.length > 0) differ.push({ round: rounds, nowMs: input.nowMs, parts });
@@ -48,6 +48,21 @@ async function replayCommand(context: Context, file: string): Promise<number> {
     await output.text(`${rounds} rounds decided again, ${differ.length} came out differently.\n`);
   }
   return differ.length > 0 ? exitCodes.differs : exitCodes.ok;
+}
+
+function decoded(decoder: RoundDecoder, line: string, file: string): ReturnType<RoundDecoder['decode']> {
+  try {
+    return decoder.decode(line);
+  } catch (error) {
+    throw noRecord(file, error);
+  }
+}
+
+function noRecord(file: string, error: unknown): RefusalError {
+  const reason = (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+  return new RefusalError(
+    refusal('INVALID_ARGUMENT', `${file} is no record of rounds that can be read: ${reason}.`),
+  );
 }
 
 /** Whole lines of a record; of one whose host was killed those that reached the file. */
@@ -64,10 +79,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
       yield* lines;
     }
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    throw new RefusalError(
-      refusal('INVALID_ARGUMENT', `${file} is no record of rounds that can be read: ${error.message}.`),
-    );
+    throw noRecord(file, error);
   }
 }
 

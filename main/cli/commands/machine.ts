@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { methods } from '../../../core/contract/api.js';
+import { methods, type Params } from '../../../core/contract/api.js';
 import { RefusalError, refusal } from '../../../core/contract/errors.js';
 import { fieldErrors } from '../../../core/contract/job-request.js';
 import type { MachineChange, MachineCheck, MachineView } from '../../../core/contract/machines.js';
 import { durationExpected, parseDuration } from '../../../core/formats/durations.js';
+import { checkMachineChange } from '../../../core/model/machine-change.js';
 import { answerQuestions } from '../answer-questions.js';
 import type { Connection } from '../connection.js';
 import type { Context } from '../context.js';
@@ -292,21 +293,23 @@ async function setCommand(context: Context, name: string, options: SetOptions): 
       ),
     );
   let last = machine;
-  for (const change of changes) {
-    const params = methods['machine.change'].params.safeParse({
-      requestId: randomUUID(),
-      machineId: machine.id,
-      change,
-    });
-    if (!params.success) {
-      const [field] = fieldErrors(params.error, change);
-      throw wrong(field?.field ?? change.kind, field?.value ?? '', field?.expected ?? 'something shorter');
-    }
-    last = await context.link.persist((connection) => connection.call('machine.change', params.data));
-  }
+  // What only the host can say of a change, it can say of attributes alone, which come first.
+  for (const params of changes.map((change) => checkedChange(machine.id, change)))
+    last = await context.link.persist((connection) => connection.call('machine.change', params));
   if (context.output.json) await context.output.value(last);
   else await context.output.text(machineLines(last));
   return exitCodes.ok;
+}
+
+function checkedChange(machineId: string, change: MachineChange): Params<'machine.change'> {
+  const possible = checkMachineChange(machineId, change);
+  if (!possible.ok) throw new RefusalError(possible.refusal);
+  const params = { requestId: randomUUID(), machineId, change };
+  const parsed = methods['machine.change'].params.safeParse(params);
+  if (parsed.success) return parsed.data;
+  const [field] = fieldErrors(parsed.error, params);
+  const name = field?.field.replace(/^change\./, '') ?? change.kind;
+  throw wrong(name, field?.value ?? '', field?.expected ?? 'something shorter');
 }
 
 function named(machines: readonly MachineView[], name: string | undefined): MachineView {

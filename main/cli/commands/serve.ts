@@ -1,8 +1,10 @@
 /** `serve`: the host itself, in the foreground, until it is asked to stop. */
 import type { Context } from '../context.js';
+import { refuseOtherCluster } from '../host-link.js';
 
 export async function serveCommand(context: Context): Promise<number> {
   const { output } = context;
+  refuseOtherCluster(context.globals.cluster, 'local');
   // Loaded here alone: the other commands do not need the controller and its database.
   const { runHeadless } = await import('../../headless-host.js');
   return await runHeadless({
@@ -12,6 +14,6 @@ export async function serveCommand(context: Context): Promise<number> {
       else
         void output.note(`the host of ${context.home.root} answers on ${socket} (process ${process.pid}).`);
     },
-    failed: (message) => void output.refusal({ code: 'UNAVAILABLE', message, fields: [] }),
+    failed: (reason) => void output.refusal(reason),
   });
 }
