@@ -24,6 +24,8 @@ export interface ProcessView {
   bootId(): string | null;
   /** Null when no such process lives; a zombie counts as gone. */
   read(pid: number): ProcessEntry | null;
+  /** What the process was started with, its program first; empty when it has gone. */
+  argv(pid: number): readonly string[];
   /** Everything that lives, without zombies. */
   scan(): readonly OwnedProcess[];
   /** Null: no /proc. */
@@ -93,6 +95,7 @@ export function createProcessView(): ProcessView {
     complete: boot !== null,
     bootId: () => (boot === null ? null : boot.trim()),
     read: readProcess,
+    argv: (pid) => (readText(`/proc/${pid}/cmdline`) ?? '').split('\0').slice(0, -1),
     scan: () => {
       const found: OwnedProcess[] = [];
       for (const pid of listPids()) {

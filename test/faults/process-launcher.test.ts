@@ -46,6 +46,7 @@ function setupOf(shell: string): LauncherSetup {
     attemptsFolder: scratch,
     supervisor,
     shell,
+    bootId: null,
     loginEnvironment: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
     umask: 0o022,
     groups: noGroups,
@@ -126,7 +127,7 @@ describe.each(launcherKinds.filter((kind) => kind !== 'node'))('the fork server 
       startFrame({
         uid,
         folder: scratch,
-        before: ['/bin/sh', supervisor, folder, '022', '-', 'TERM', '1', uid, '0'],
+        before: ['/bin/sh', supervisor, folder, '022', '-', 'TERM', '1', uid, '-', '0'],
         files: ['/bin/sh'],
         after: ['-c', script(gate)],
         environment: { IRIS_ATTEMPT_UID: uid, IRIS_WORKDIR: path.join(folder, 'work') },

@@ -197,21 +197,53 @@ describe('nobody looks on', () => {
 });
 
 describe('a pid is no proof', () => {
-  test('another process with the same pid is neither taken for the attempt nor touched', async () => {
-    const uid = mintUid();
-    const own = readFileSync('/proc/self/stat', 'latin1').trim();
-    const boot = createProcessView().bootId() ?? '';
-    // This test's own pid with another start time.
+  const lineOf = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'latin1').trim();
+  /** This test's own pid with another start time. */
+  function startedBefore(): string {
+    const own = lineOf(process.pid);
     const fields = own.slice(own.lastIndexOf(')') + 2).split(' ');
     fields[19] = '1';
-    fillClaim(uid, boot, `${process.pid} (sh) ${fields.join(' ')}`);
-    const launch = launchOf({ command: ['true'] }, { uid });
-    probe.want({ kind: 'keep', uid, launch });
-    expect(await probe.over(uid)).toMatchObject({
-      state: 'WORKER_FAILED',
-      cause: { code: 'SUPERVISOR_LOST' },
-    });
-    expect(readProcess(process.pid)).not.toBeNull();
+    return `${process.pid} (sh) ${fields.join(' ')}`;
+  }
+
+  test.each([
+    ['with a start time of its own', startedBefore],
+    ['that is no supervisor by its arguments', () => `${process.pid} (sh)`],
+  ])(
+    'another process with the same pid, %s, is neither taken for the attempt nor touched',
+    async (_, self) => {
+      const uid = mintUid();
+      fillClaim(uid, createProcessView().bootId() ?? '', self());
+      const launch = launchOf({ command: ['true'] }, { uid });
+      probe.want({ kind: 'keep', uid, launch });
+      expect(await probe.over(uid)).toMatchObject({
+        state: 'WORKER_FAILED',
+        cause: { code: 'SUPERVISOR_LOST' },
+      });
+      expect(readProcess(process.pid)).not.toBeNull();
+    },
+  );
+
+  test('the supervisor of another attempt is not taken for it either', async () => {
+    const other = launchOf({ command: ['sleep', '600'] });
+    probe.run(other);
+    const { pid } = await probe.state(other.uid, 'RUNNING');
+    const uid = mintUid();
+    fillClaim(uid, createProcessView().bootId() ?? '', `${pid} (sh)`);
+    probe.want({ kind: 'keep', uid, launch: launchOf({ command: ['true'] }, { uid }) });
+    expect(await probe.over(uid)).toMatchObject({ cause: { code: 'SUPERVISOR_LOST' } });
+    expect(livingOf(backends.folder)).toContain(pid);
+  });
+
+  test('a supervisor whose claim has its start time is adopted by that', async () => {
+    const launch = launchOf({ command: ['sleep', '600'] });
+    probe.run(launch);
+    const { pid } = await probe.state(launch.uid, 'RUNNING');
+    await probe.backend.close();
+    fillClaim(launch.uid, createProcessView().bootId() ?? '', lineOf(pid ?? 0));
+    const next = await backends.open();
+    next.want({ kind: 'keep', uid: launch.uid, launch });
+    expect(await next.state(launch.uid, 'RUNNING')).toMatchObject({ pid });
   });
 
   test('after a reboot everything that had not ended is lost, whatever has its pids now', async () => {

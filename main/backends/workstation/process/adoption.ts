@@ -3,6 +3,7 @@ import { type FSWatcher, readFileSync, watch } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import type { ProcessView } from '../../../machine/processes.js';
+import { supervisedUid } from './attempt-start.js';
 import { claimPath, readClaim, type CommandStatus, type ProcessIdentity } from './claim.js';
 
 export type Found =
@@ -22,7 +23,8 @@ export function lookAt(folder: string, processes: ProcessView): Found {
   if (claim.kind !== 'claimed') return { kind: claim.kind };
   const { supervisor, status } = claim;
   if (status !== null) return { kind: 'ended', supervisor, status };
-  if (isAlive(supervisor, processes)) return { kind: 'alive', supervisor };
+  const living = met(path.basename(folder), supervisor, processes);
+  if (living !== null) return { kind: 'alive', supervisor: living };
   // It may have ended between the two looks.
   const again = readClaim(folder);
   if (again.kind === 'claimed' && again.status !== null)
@@ -32,12 +34,22 @@ export function lookAt(folder: string, processes: ProcessView): Found {
 }
 
 /** Boot, pid and start time must all agree: a pid alone is never proof. */
-export function isAlive(identity: ProcessIdentity, processes: ProcessView): boolean {
+function isAlive(identity: ProcessIdentity, processes: ProcessView): boolean {
   const boot = processes.bootId();
   if (boot === null) return isPidAlive(identity.pid);
   if (identity.bootId !== boot) return false;
   const entry = processes.read(identity.pid);
   return entry !== null && entry.startTicks === identity.startTicks;
+}
+
+/** The supervisor with its start time, which its claim may lack: then it is known by its arguments. Null: it lives no more. */
+function met(uid: string, supervisor: ProcessIdentity, processes: ProcessView): ProcessIdentity | null {
+  const { pid, startTicks } = supervisor;
+  const entry = startTicks === null ? processes.read(pid) : null;
+  const known = entry === null ? supervisor : { ...supervisor, startTicks: entry.startTicks };
+  if (entry !== null && supervisedUid(processes.argv(pid)) !== uid) return null;
+  // After the look at its arguments: the pid is still that of the process whose start time was read.
+  return isAlive(known, processes) ? known : null;
 }
 
 /** All that can be had where there is no /proc. */

@@ -42,6 +42,7 @@ beforeEach(() => {
   const processes: ProcessView = {
     bootId: () => 'boot',
     read: (pid) => living.find((each) => each.pid === pid) ?? null,
+    argv: () => [],
     scan: () => living,
     complete: true,
   };

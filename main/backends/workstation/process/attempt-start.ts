@@ -62,9 +62,18 @@ export function supervisorCommand(
     item.stopSignal.replace(/^SIG/, ''),
     String(item.graceMs / 1000),
     item.uid,
+    setup.bootId ?? '-',
     String(groups.length),
     ...groups.map((group) => path.join(group, 'cgroup.procs')),
   ];
+}
+
+/** The attempt a process with these arguments is the supervisor of; undefined when it is none. */
+export function supervisedUid(argv: readonly string[]): string | undefined {
+  const [, file, folder, , , , , uid] = argv;
+  const isSupervisor =
+    /\/\.supervisor-[0-9a-f]+\.sh$/.test(file ?? '') && path.basename(folder ?? '') === uid;
+  return isSupervisor ? uid : undefined;
 }
 
 export function refuseByFault(uid: string, fault: StartFault): Refusal {

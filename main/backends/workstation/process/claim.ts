@@ -10,7 +10,7 @@ import { isErrorCode } from './error-code.js';
 export interface ProcessIdentity {
   readonly bootId: string;
   readonly pid: number;
-  /** Clock ticks since boot at its start; null where the system has no /proc. */
+  /** Clock ticks since boot at its start; null where the system has no /proc, and until it was met alive where its claim has none. */
   readonly startTicks: number | null;
 }
 

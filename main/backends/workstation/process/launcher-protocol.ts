@@ -22,6 +22,8 @@ export interface LauncherSetup {
   readonly attemptsFolder: string;
   readonly supervisor: string;
   readonly shell: string;
+  /** Null: supervisors find out themselves, and note when they started. */
+  readonly bootId: string | null;
   readonly loginEnvironment: Readonly<Record<string, string>>;
   readonly umask: number;
   readonly groups: GroupRoots;

@@ -102,6 +102,7 @@ export class ProcessRuntime {
         attemptsFolder: options.attemptsFolder,
         supervisor: options.supervisorFile,
         shell: '/bin/sh',
+        bootId: processes.bootId(),
         loginEnvironment: options.loginEnvironment,
         umask: currentUmask(),
         groups: options.groups,

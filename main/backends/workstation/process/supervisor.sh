@@ -2,24 +2,29 @@
 # there is a time limit; it needs nobody else to be alive. Started as the leader of a new session, in the job's folder, with
 # the command's environment.
 #
-#   supervisor.sh FOLDER UMASK LIMIT SIGNAL GRACE UID GROUPS PROGRAM ARGUMENT...
+#   supervisor.sh FOLDER UMASK LIMIT SIGNAL GRACE UID BOOT GROUPS PROGRAM ARGUMENT...
 #
 # FOLDER  the attempt's folder. `claim` in it is created once (O_EXCL): whoever creates it runs the command, all others leave.
 #         Its first line is a slot of 95 characters, overwritten in place at the end, so that a full disk cannot lose the end:
-#         `exit CODE PID BEGIN END .` or `timeout CODE PID BEGIN END .` (seconds since boot). Then the boot id and this
-#         shell's own line of /proc/self/stat: boot, pid and start time together name a process for good.
+#         `exit CODE PID BEGIN END .` or `timeout CODE PID BEGIN END .` (seconds since boot). Then the boot id and the beginning
+#         of this shell's line of /proc/self/stat, or all of it: see BOOT.
 # UMASK   of the command; the files here are for their owner only.
 # LIMIT   seconds the command may run, or -. Then SIGNAL goes to the whole session, and after GRACE seconds KILL.
+# UID     of the attempt. Who looks for this shell by boot and pid knows it by this argument.
+# BOOT    the boot id where such a look at arguments is meant, or -: then the claim gets the line of /proc/self/stat, whose start time
+#         does as well. The shell reads it byte by byte, which costs as much as a fork.
 # GROUPS  number of control groups to join, followed by their cgroup.procs files.
 trap 'stopped=1' TERM INT HUP QUIT USR1 USR2
-folder=$1 mask=$2 limit=$3 signal=$4 grace=$5 uid=$6 groups=$7
-shift 7
+folder=$1 mask=$2 limit=$3 signal=$4 grace=$5 uid=$6 boot=$7 groups=$8
+shift 8
 umask 077
 set -C
-boot=- self="$$ (sh)" begin=- end=- rest=
+self="$$ (sh)" begin=- end=- rest=
 if [ -r /proc/self/stat ]; then
-  read -r boot </proc/sys/kernel/random/boot_id
-  read -r self </proc/self/stat
+  if [ "$boot" = - ]; then
+    read -r boot </proc/sys/kernel/random/boot_id
+    read -r self </proc/self/stat
+  fi
   read -r begin rest </proc/uptime
 fi
 printf '%-95s\n%s\n%s\n' '' "$boot" "$self" >"$folder/claim" || exit 1

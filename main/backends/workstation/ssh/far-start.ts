@@ -72,6 +72,7 @@ export function startTexts(
     attemptsFolder: place.folder,
     supervisor: place.supervisor,
     shell: '/bin/sh',
+    bootId: null,
     loginEnvironment: {},
     umask: place.umask,
     groups: noGroups,
