@@ -196,10 +196,11 @@ export function readMarks(folder: string): LogMark[] {
   return parseMarks(text);
 }
 
-export function parseMarks(text: string): LogMark[] {
+/** `after`: the mark before the first of these. */
+export function parseMarks(text: string, after?: LogMark): LogMark[] {
   const marks: LogMark[] = [];
-  let out = 0;
-  let err = 0;
+  let out = after?.out ?? 0;
+  let err = after?.err ?? 0;
   for (const line of text.split('\n')) {
     const match = /^(\d+) (\d+) (\d+)$/.exec(line);
     if (match === null) continue; // a line cut by a crash or a full disk

@@ -12,9 +12,19 @@ interface Asked {
 /** The hand answers with no more at once, so that a large log holds up nobody's stop. */
 const pieceBytes = 256 * 1024;
 const mostMarksBytes = 4 * 1024 * 1024;
+/** Logs that are read again and again at once, as somebody follows them. */
+const mostKnown = 8;
+
+/** The marks of a log as far as they were read, in whole lines, by the clock there. */
+interface KnownMarks {
+  readonly bytes: number;
+  readonly lastLine: string;
+  readonly marks: readonly LogMark[];
+}
 
 export class FarReads {
   private readonly asked = new Map<number, Asked>();
+  private readonly known = new Map<string, KnownMarks>();
   private next = 0;
   private send: ((...texts: readonly FarText[]) => void) | null = null;
 
@@ -60,9 +70,36 @@ export class FarReads {
 
   /** By the clock here; theirs is so far ahead. */
   async marks(uid: string, skewMs: number): Promise<readonly LogMark[]> {
-    const { data } = await this.read(uid, 'marks', 0, mostMarksBytes);
-    const marks = parseMarks(Buffer.from(data).toString('latin1'));
+    const known = this.known.get(uid);
+    const { marks } =
+      (known === undefined ? null : await this.readOn(uid, known)) ?? (await this.readAll(uid));
     return marks.map((mark) => ({ ...mark, atMs: mark.atMs - skewMs }));
+  }
+
+  /** What came since, which of a log that is followed is a line: all of them are some hundred kilobytes after weeks. Null: it was written anew. */
+  private async readOn(uid: string, known: KnownMarks): Promise<KnownMarks | null> {
+    const from = known.bytes - known.lastLine.length;
+    const { data } = await this.read(uid, 'marks', from, mostMarksBytes);
+    const text = Buffer.from(data).toString('latin1');
+    if (!text.startsWith(known.lastLine)) return null;
+    return this.keep(uid, text.slice(known.lastLine.length), known);
+  }
+
+  private async readAll(uid: string): Promise<KnownMarks> {
+    const { data } = await this.read(uid, 'marks', 0, mostMarksBytes);
+    return this.keep(uid, Buffer.from(data).toString('latin1'), { bytes: 0, lastLine: '', marks: [] });
+  }
+
+  private keep(uid: string, text: string, before: KnownMarks): KnownMarks {
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    const lastLine = /[^\n]*\n$/.exec(whole)?.[0] ?? before.lastLine;
+    const marks = [...before.marks, ...parseMarks(whole, before.marks.at(-1))];
+    const known = { bytes: before.bytes + whole.length, lastLine, marks };
+    this.known.delete(uid);
+    this.known.set(uid, known);
+    const oldest = this.known.keys().next();
+    if (this.known.size > mostKnown && oldest.done !== true) this.known.delete(oldest.value);
+    return known;
   }
 
   private piece(uid: string, file: string, offset: number, bytes: number): Promise<LogRange> {
