@@ -148,10 +148,18 @@ function withCheckpoint(attempt: Attempt, { checkpointAtMs: told }: Observation)
 }
 
 /** The same attempt when nothing new was measured. */
-function withUsage(attempt: Attempt, { usage }: Observation): Attempt {
-  return usage === undefined || JSON.stringify(usage) === JSON.stringify(attempt.usage)
+function withUsage(attempt: Attempt, { usage, peakMemoryBytes: peak }: Observation): Attempt {
+  if (usage === undefined) return attempt;
+  const peakMemoryBytes = higher(attempt.peakMemoryBytes, peak);
+  return JSON.stringify(usage) === JSON.stringify(attempt.usage) &&
+    peakMemoryBytes === attempt.peakMemoryBytes
     ? attempt
-    : { ...attempt, usage };
+    : { ...attempt, usage, peakMemoryBytes };
+}
+
+/** Who measures may have begun in the midst of it, as after a restart of ours. */
+function higher(before: number | null, now: number | null): number | null {
+  return before === null || now === null ? (before ?? now) : Math.max(before, now);
 }
 
 /** Also of an attempt whose first report is its end: a short command is over before its start was told. */
@@ -179,7 +187,7 @@ function merge(attempt: Attempt, observation: Observation): Attempt {
     durationMs: attempt.durationMs ?? observation.durationMs,
     exitCode,
     signal,
-    peakMemoryBytes: observation.peakMemoryBytes ?? attempt.peakMemoryBytes,
+    peakMemoryBytes: higher(attempt.peakMemoryBytes, observation.peakMemoryBytes),
     pid: attempt.pid ?? observation.pid,
   };
 }

@@ -75,6 +75,8 @@ export interface AttemptLaunch {
   /** Complete IRIS_* part and the job's own; the backend adds the user's login environment underneath. */
   readonly environment: Readonly<Record<string, string>>;
   readonly devices: readonly string[];
+  /** What it had used in about so much time when it was last told of, of one that another host started. */
+  readonly usedBefore?: { readonly usage: AttemptUsage; readonly forMs: number };
 }
 
 /** Why an attempt shall stop; decides the cause shown. */

@@ -21,6 +21,7 @@ export class LaunchPlans {
     private readonly current: () => ModelState,
     private readonly parts: {
       readonly homeRoot: string;
+      readonly nowMs: () => number;
       /** The name other machines reach that one by. */
       readonly hostOf: (workerId: string) => string;
     },
@@ -90,6 +91,13 @@ export class LaunchPlans {
         advertiseHost: this.parts.hostOf(attempt.workerId),
       }),
       devices: attempt.devices,
+      ...(attempt.usage === undefined
+        ? {}
+        : { usedBefore: { usage: attempt.usage, forMs: this.sinceMs(attempt.startedAtMs) } }),
     };
+  }
+
+  private sinceMs(atMs: number | null): number {
+    return atMs === null ? 0 : Math.max(0, this.parts.nowMs() - atMs);
   }
 }

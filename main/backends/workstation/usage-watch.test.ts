@@ -76,6 +76,35 @@ test('of a card it shares an attempt is told the memory of its own processes alo
   expect(entry.usage).toMatchObject({ gpuMemoryBytes: 1000, gpuPercent: null, energyJoules: null });
 });
 
+test('what was used before a restart of ours counts, and the time in between is not guessed', () => {
+  const entry = entryOn('GPU-1');
+  const usage = {
+    cpuSeconds: 500,
+    memoryBytes: 9000,
+    gpuPercent: 80,
+    gpuMemoryBytes: 7000,
+    energyJoules: 1_000_000,
+    devicesUsed: ['GPU-1', 'GPU-9'],
+  };
+  const launch = entry.launch === null ? null : { ...entry.launch, usedBefore: { usage, forMs: 30_000 } };
+  const adopted = { ...newEntry(entry.uid, '/nowhere', launch), phase: 'running' as const };
+  watch.add(adopted);
+  const look = (): void =>
+    watch.look([card('GPU-1', { utilizationPercent: 20, powerWatts: 100, memoryUsedBytes: 5000 })]);
+  look();
+  nowMs += 10_000;
+  look();
+  watch.conclude(adopted);
+  expect(adopted.usage).toEqual({
+    cpuSeconds: 500,
+    memoryBytes: null,
+    gpuPercent: 65,
+    gpuMemoryBytes: 7000,
+    energyJoules: 1_001_000,
+    devicesUsed: ['GPU-1', 'GPU-9'],
+  });
+});
+
 test('energy is what the cards drew over time, use the mean over cards and time, memory the most there was', () => {
   const entry = entryOn('GPU-1', 'GPU-2');
   watch.add(entry);

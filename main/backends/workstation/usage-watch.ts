@@ -44,18 +44,7 @@ export class UsageWatch {
 
   add(entry: AttemptEntry): void {
     if (this.measured.has(entry.uid)) return;
-    this.measured.set(entry.uid, {
-      entry,
-      toldAtMs: this.options.monotonicMs(),
-      cpuSeconds: null,
-      memoryBytes: null,
-      percentMs: 0,
-      percentForMs: 0,
-      gpuMemoryBytes: null,
-      energyJoules: null,
-      lookedAtMs: null,
-      devicesUsed: new Set(),
-    });
+    this.measured.set(entry.uid, begun(entry, this.options.monotonicMs()));
     this.timer ??= setInterval(() => this.sample(), this.options.everyMs ?? defaultEveryMs).unref();
     this.sample();
   }
@@ -152,6 +141,24 @@ export class UsageWatch {
       this.options.tell(each.entry);
     }
   }
+}
+
+/** It goes on from what was told of it before this program was started. */
+function begun(entry: AttemptEntry, nowMs: number): Measured {
+  const { usage, forMs } = entry.launch?.usedBefore ?? { usage: null, forMs: 0 };
+  const percent = usage?.gpuPercent ?? null;
+  return {
+    entry,
+    toldAtMs: nowMs,
+    cpuSeconds: usage?.cpuSeconds ?? null,
+    memoryBytes: null,
+    percentMs: (percent ?? 0) * forMs,
+    percentForMs: percent === null ? 0 : forMs,
+    gpuMemoryBytes: usage?.gpuMemoryBytes ?? null,
+    energyJoules: usage?.energyJoules ?? null,
+    lookedAtMs: null,
+    devicesUsed: new Set(usage?.devicesUsed),
+  };
 }
 
 function usageOf(each: Measured): AttemptUsage {
