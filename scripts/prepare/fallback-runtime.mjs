@@ -71,14 +71,25 @@ async function askConsent() {
   if (answer === 'no')
     throw new UserError('No Electron runtime: IRIS_FALLBACK_RUNTIME=no refuses the download.');
   if (process.env.CI || answer === 'yes' || !process.stdin.isTTY || !process.stderr.isTTY) return;
-  const ask = createInterface({ input: process.stdin, output: process.stderr });
+  if (await saysYes('Download it?', { input: process.stdin, output: process.stderr })) return;
+  throw new UserError(
+    'No Electron runtime. Make github.com reachable, or set ELECTRON_MIRROR to a mirror of Electron, and start again.',
+  );
+}
+
+/**
+ * Asks at a terminal; Ctrl-C and Ctrl-D are no yes.
+ * @param {string} question @param {{input: NodeJS.ReadableStream, output: NodeJS.WritableStream}} streams
+ */
+export async function saysYes(question, streams) {
+  const ask = createInterface({ ...streams, terminal: true });
   try {
-    const typed = (await ask.question('      Download it? [Y/n] ')).trim().toLowerCase();
-    if (typed !== '' && !typed.startsWith('y')) {
-      throw new UserError(
-        'No Electron runtime. Make github.com reachable, or set ELECTRON_MIRROR to a mirror of Electron, and start again.',
-      );
-    }
+    const typed = (await ask.question(`      ${question} [Y/n] `)).trim().toLowerCase();
+    return typed === '' || typed.startsWith('y');
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
+    streams.output.write('\n');
+    return false;
   } finally {
     ask.close();
   }

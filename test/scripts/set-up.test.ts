@@ -162,3 +162,23 @@ describe('after a set-up that was cut off', () => {
     expect(there.flat().sort()).toEqual([...kept, ...young].sort());
   });
 });
+
+describe('a question at a terminal', () => {
+  it.each([
+    ['Enter', '\r', true],
+    ['y', 'Y\r', true],
+    ['n', 'n\r', false],
+    ['Ctrl-C', '\u0003', false],
+    ['Ctrl-D', '\u0004', false],
+  ])('takes %s for its answer', async (_, typed, yes) => {
+    const ended = await runModule(
+      `import { PassThrough } from 'node:stream';
+       import { saysYes } from './scripts/prepare/fallback-runtime.mjs';
+       const input = new PassThrough();
+       const asked = saysYes('Download it?', { input, output: process.stderr });
+       input.write(${JSON.stringify(typed)});
+       console.log(await asked);`,
+    );
+    expect(ended).toMatchObject({ code: 0, out: String(yes) });
+  });
+});
