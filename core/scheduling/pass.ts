@@ -297,7 +297,8 @@ export class Pass {
         }
         // What it will take is spoken for; it is placed when that is free.
         for (const worker of found.workers) this.working.takeLater(shape, worker);
-        this.leftFor.set(entry, found.workers[0] ?? -1);
+        const left = found.workers.find((worker) => this.working.leavers.includes(worker));
+        this.leftFor.set(entry, left ?? -1);
         return 'leaving';
       }
       shape.failedSize = shape.failedBand === rank ? Math.min(shape.failedSize, size) : size;

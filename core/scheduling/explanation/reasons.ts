@@ -5,6 +5,7 @@ import { formatDuration } from '../../formats/durations.js';
 import { timeText } from '../../formats/times.js';
 import type { Cluster } from '../cluster.js';
 import type { WaitCode } from '../decision.js';
+import type { Claim } from '../inputs.js';
 import { gateOf } from '../gates.js';
 import { machineOf } from '../constraints.js';
 import type { JobEntry } from '../queue.js';
@@ -17,7 +18,7 @@ import { roomReason, type ExplainContext } from './room-reason.js';
 /** Of the task with that index, which waits or has a provisional place. */
 export function reasonsOf(context: ExplainContext, entry: JobEntry, index: number): WaitReason[] {
   const claim = entry.claims.find((each) => each.index === index);
-  if (claim !== undefined) return [victimReason(context, claim.workerId)];
+  if (claim !== undefined) return [claimReason(context, entry, claim)];
   const code = codeOf(context, entry);
   const main = reasonOf(context, entry, code);
   const demoted = demotedReason(context, entry);
@@ -54,7 +55,7 @@ function patienceReason({ cluster, rules, nowMs }: ExplainContext, entry: JobEnt
 /** Only what keeps it waiting. */
 export function mainReason(context: ExplainContext, entry: JobEntry, index: number): WaitReason {
   const claim = entry.claims.find((each) => each.index === index);
-  if (claim !== undefined) return victimReason(context, claim.workerId);
+  if (claim !== undefined) return claimReason(context, entry, claim);
   return reasonOf(context, entry, codeOf(context, entry));
 }
 
@@ -133,12 +134,22 @@ function quotaReason(cluster: Cluster, { job, user, shape, indexes }: JobEntry):
   return { kind: 'quota', user: user.id, parts };
 }
 
-/** Everything on its way out of the machine. */
-function victimReason({ cluster, deadlineOf }: ExplainContext, workerId: string): WaitReason {
+/** Of a claim: a gang starts when what leaves any of its machines has left. */
+function claimReason(context: ExplainContext, { job, claims }: JobEntry, { workerId }: Claim): WaitReason {
+  const all = job.gangBy === null ? [workerId] : claims.map((claim) => claim.workerId);
+  return victimReason(context, workerId, new Set(all));
+}
+
+/** Everything on its way out of the machine, or of those. */
+function victimReason(
+  { cluster, deadlineOf }: ExplainContext,
+  workerId: string,
+  from: ReadonlySet<string> = new Set([workerId]),
+): WaitReason {
   const attempts = [...cluster.holdings.held.values()]
     .map(({ attempt }) => attempt)
     .filter(
-      (attempt) => attempt.workerId === workerId && (attempt.leaving !== 'no' || attempt.state === 'ENDING'),
+      (attempt) => from.has(attempt.workerId) && (attempt.leaving !== 'no' || attempt.state === 'ENDING'),
     )
     .map(({ uid, taskId }) => ({ uid, taskId }))
     .sort((left, right) => (left.taskId < right.taskId ? -1 : 1));
