@@ -35,6 +35,7 @@ import { Controller } from './controller.js';
 import type { BackendPatience } from './guarded-backend.js';
 import { DailyCopy } from './daily-copy.js';
 import { createHandlers } from './handlers.js';
+import { storeHere } from './here-named.js';
 import { HostRecord } from './host-record.js';
 import { ImageWatch } from './image-watch.js';
 import { startHousekeeping } from './housekeeping.js';
@@ -191,7 +192,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       afterUncleanEnd: before !== null,
     });
     const controller = new Controller({
-      store,
+      store: options.makeBackend === undefined ? storeHere(store, os.hostname()) : store,
       record,
       backend: ssh?.backend ?? local,
       ...(options.backendPatience === undefined ? {} : { backendPatience: options.backendPatience }),
