@@ -89,3 +89,33 @@ test('of what is not seen nothing is known, which is not that it uses nothing', 
   await look();
   expect(entries[0]?.peakMemoryBytes).toBe(0.2 * limit);
 });
+
+test('of however many there are all are looked at by one look at the system', async () => {
+  entries = [entryOf('100MB'), entryOf('100MB'), entryOf('100MB')];
+  let turns = 0;
+  let pending: Promise<readonly { readonly pid: number }[]> | null = null;
+  watch.close();
+  watch = new MemoryWatch({
+    entries: () => entries,
+    // As who ends sessions answers: who asks in one turn shares a look.
+    members: () => {
+      pending ??= new Promise((resolve) => {
+        setImmediate(() => {
+          turns += 1;
+          pending = null;
+          resolve([{ pid: 1 }]);
+        });
+      });
+      return pending;
+    },
+    end: () => undefined,
+    warn: () => undefined,
+    isHeld: () => false,
+    onFault: (error) => expect.fail(String(error)),
+    everyMs: 1000,
+    measure: () => 7,
+  });
+  await vi.advanceTimersByTimeAsync(1500);
+  expect(entries.map(({ peakMemoryBytes }) => peakMemoryBytes)).toEqual([7, 7, 7]);
+  expect(turns).toBe(1);
+});

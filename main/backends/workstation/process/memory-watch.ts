@@ -56,9 +56,12 @@ export class MemoryWatch {
       (entry) =>
         entry.phase === 'running' && entry.launch?.spec.memoryIsLimit === true && !this.options.isHeld(entry),
     );
-    for (const entry of measured) {
+    // Asked in one turn: one look at all that lives serves them all, however many they are.
+    const looks = await Promise.all(
+      measured.map(async (entry) => ({ entry, members: await this.options.members(entry) })),
+    );
+    for (const { entry, members } of looks) {
       const limit = entry.launch?.spec.memoryBytes ?? Number.POSITIVE_INFINITY;
-      const members = await this.options.members(entry);
       // Nothing of it is seen, which is not that it uses nothing.
       if (members.length === 0) continue;
       const used = members.reduce(
