@@ -89,8 +89,8 @@ export function createOutput(
     },
     async refusal(refusal) {
       await output.note(refusal.message);
-      // The sentence names the first wrong field; the others get a line each.
-      for (const field of refusal.fields.slice(1)) {
+      // The sentence names the first wrong field, and the others get a line each; where none is wrong it names them all.
+      for (const field of refusal.code === 'INVALID_ARGUMENT' ? refusal.fields.slice(1) : []) {
         await output.note(`${field.field}: ${field.value} is not valid; expected ${field.expected}.`);
       }
       if (options.json) await output.value({ error: refusal });

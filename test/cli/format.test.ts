@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { refusal } from '../../core/contract/errors.js';
 import { ago, colourStates, cut, isoTime, localTimes, printable, table } from '../../main/cli/format.js';
 import { createOutput } from '../../main/cli/output.js';
 import { jobTable, parseStates } from '../../main/cli/commands/list.js';
@@ -161,6 +162,21 @@ describe('log bytes', () => {
     await rawSink(kept.output).write('out', Buffer.from('log\n'));
     await kept.output.value({ exitCode: 0 });
     expect([kept.out(), kept.err()]).toEqual(['{"exitCode":0}\n', 'log\n']);
+  });
+
+  it('names what is wrong of a request each on a line, and what a sentence has named once', async () => {
+    const fields = [
+      { field: 'memory', value: '2 TiB', expected: '64 GiB' },
+      { field: 'gpu', value: '1 GPU', expected: 'no GPU' },
+    ];
+    const wrong = keptOutput();
+    await wrong.output.refusal(refusal('INVALID_ARGUMENT', 'memory: wrong (and 1 more)', fields));
+    expect(wrong.err()).toBe(
+      'irisctl: memory: wrong (and 1 more)\nirisctl: gpu: 1 GPU is not valid; expected no GPU.\n',
+    );
+    const never = keptOutput();
+    await never.output.refusal(refusal('INFEASIBLE', 'No machine can run it: memory and GPU.', fields));
+    expect(never.err()).toBe('irisctl: No machine can run it: memory and GPU.\n');
   });
 
   it('wait for a slow reader and give up with one that left', async () => {

@@ -357,6 +357,18 @@ describe('docker check', () => {
     });
   });
 
+  it('waits for no machine that is off, and says that of it, whatever was seen before', async () => {
+    const before = { ...off, id: 'four', docker: ready };
+    const { code, out } = await checked({ ...one, docker: ready }, off, before);
+    expect(params('machine.list')).toHaveLength(1);
+    expect([code, out.split('\n').slice(1)]).toEqual([
+      0,
+      [`three: ${off.contact.message ?? ''}`, `four: ${off.contact.message ?? ''}`, ''],
+    ]);
+    await host.dispose();
+    expect((await checked(before)).code).toBe(125);
+  });
+
   it('says what is wrong, also of one that is ready', async () => {
     const docker = { ...ready, message: '/home/ann/docker is full.' };
     const absent = { ...one.docker, state: 'ABSENT', message: 'There is none.' } as const;

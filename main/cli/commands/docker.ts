@@ -54,15 +54,22 @@ async function machinesOf(context: Context): Promise<readonly MachineView[]> {
 
 async function checkCommand(context: Context): Promise<number> {
   let machines = await machinesOf(context);
-  const unknown = () => machines.length === 0 || machines.some(({ docker }) => docker.state === 'UNKNOWN');
+  // Of one that is off nothing will be known by waiting for it.
+  const unknown = () =>
+    machines.length === 0 ||
+    machines.some(
+      ({ docker, contact }) =>
+        contact.state === 'CONNECTING' || (docker.state === 'UNKNOWN' && contact.state === 'CONNECTED'),
+    );
   for (let looks = 0; looks < mostLooks && unknown(); looks += 1) {
     await pause(lookAgainMs);
     machines = await machinesOf(context);
   }
-  const found = machines.map(({ id, docker }) => ({ machine: id, ...docker }));
+  const found = machines.map(({ id, docker, contact }) => ({ machine: id, ...docker, contact }));
   if (context.output.json) await context.output.value({ machines: found });
   else await context.output.text(found.map(checkText).join(''));
-  return found.some(({ state }) => state === 'READY') ? exitCodes.ok : exitCodes.refused;
+  const usable = found.some(({ state, contact }) => state === 'READY' && contact.state === 'CONNECTED');
+  return usable ? exitCodes.ok : exitCodes.refused;
 }
 
 function checkText({
@@ -73,7 +80,10 @@ function checkText({
   message,
   storage,
   found,
-}: { machine: string } & MachineView['docker']): string {
+  contact,
+}: { machine: string; contact: MachineView['contact'] } & MachineView['docker']): string {
+  // What was seen of it before says nothing of now.
+  if (contact.state !== 'CONNECTED') return `${machine}: ${contact.message ?? 'It is not in contact.'}\n`;
   if (state !== 'READY') return `${machine}: ${message ?? 'Docker was not looked at yet.'}\n`;
   const cards = gpus
     ? 'containers can be given GPUs'
