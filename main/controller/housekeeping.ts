@@ -16,6 +16,7 @@ const unknownKeptMs = jobsKeptMs + dayMs;
 const checkpointEveryMs = 10 * 60_000;
 /** Trees deleted in one turn of the event loop, so that a sweep never delays a round; the next turn is so much later. */
 const treesATurn = 5;
+const recordsATurn = 1000;
 const betweenTurnsMs = 100;
 export interface Housekeeping {
   stop(): void;
@@ -90,11 +91,10 @@ export function startHousekeeping(options: {
       if (pruned.jobIds.length > 0) options.forgotten(pruned.jobIds);
       for (const uid of pruned.attemptUids) await folders.remove(uid);
       if (isStopped()) return;
-      const records = store.pruneRecords(
-        { receiptsMs: now - receiptsKeptMs, inboxMs: now - recordsKeptMs, auditMs: now - recordsKeptMs },
-        1000,
-      );
-      if (pruned.rootIds.length > 0 || records > 0) {
+      const recordsMs = now - recordsKeptMs;
+      const before = { receiptsMs: now - receiptsKeptMs, inboxMs: recordsMs, auditMs: recordsMs };
+      // After the trees: to find what is old among messages all of them are looked through.
+      if (pruned.rootIds.length > 0 || store.pruneRecords(before, recordsATurn) > 0) {
         later(betweenTurnsMs, () => void sweep());
         return;
       }
