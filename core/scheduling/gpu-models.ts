@@ -32,6 +32,11 @@ export type GpuResolution =
   | { readonly kind: 'unknown'; readonly asked: string }
   | { readonly kind: 'ambiguous'; readonly asked: string; readonly matches: readonly string[] };
 
+/** Cards that count for limits: a number that no machine has may be a model, of which it is one. */
+export function cardsMeant(count: number, variant: string | null): number {
+  return count > maxGpuCount && variant === null ? 1 : count;
+}
+
 /** What a request means on machines that have these variants. An exact name wins over longer ones that contain it. */
 export function resolveGpuRequest(
   spec: Pick<JobSpec, 'gpuCount' | 'gpuVariant'>,

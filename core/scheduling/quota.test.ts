@@ -46,6 +46,8 @@ test('a number that is a model is one card for the quota, though it was submitte
   rows.setBudget('ann', { quota: { ...noQuota, gpus: 1 } });
   rows.submit({ name: 'a', gpu: '4090' });
   rows.submit({ name: 'b', gpu: '4090' });
+  rows.round([worker('w1')]);
+  expect(rows.causes.of('/ann/a/0')?.code).toBe('WAITS_NO_WORKER_FITS');
   const machine = worker('w1', { gpus: [0, 1].map((index) => card(index, { variant: 'rtx-4090' })) });
   rows.round([machine]);
   expect(rows.task('/ann/a/0').state).toBe('ASSIGNED');

@@ -1,5 +1,6 @@
 /** What a user may have running at once. Places promised count like what runs, or as many more would be promised in each pass. */
 import type { Cluster } from './cluster.js';
+import { cardsMeant } from './gpu-models.js';
 import type { JobEntry, UserEntry } from './queue.js';
 
 export interface UserUse {
@@ -45,7 +46,7 @@ export class Quotas {
       within(quota.tasks, use.tasks + tasks) &&
       within(quota.cpuMillicores, use.cpu + tasks * job.cpuMillicores) &&
       within(quota.memoryBytes, use.memory + tasks * job.memoryBytes) &&
-      within(quota.gpuCount, use.gpus + tasks * shape.gpus)
+      within(quota.gpuCount, use.gpus + tasks * cardsMeant(shape.gpus, job.gpuVariant))
     );
   }
 

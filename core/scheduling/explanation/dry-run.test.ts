@@ -128,6 +128,12 @@ describe('a dry run', () => {
     expect(tried(world, { cpu: 2, band: 'BATCH' }).passesLimit).toBeNull();
   });
 
+  test('a number that no machine has may be a model: it adds one card', () => {
+    const world = new TestCluster([worker('w1')]);
+    world.cluster.setBudgets([], 1000);
+    expect(tried(world, { cpu: 1, gpuCount: 4090 }).passesLimit).toMatchObject({ adds: 1006 });
+  });
+
   test('nothing of it stays, and the last decision stands', () => {
     const world = new TestCluster([worker('w1')]);
     world.submit('/bob/a', { cpu: 3 });

@@ -6,6 +6,7 @@ import { formatDuration } from '../../formats/durations.js';
 import { timeText } from '../../formats/times.js';
 import type { Cluster } from '../cluster.js';
 import type { Decision, NeverReason } from '../decision.js';
+import { cardsMeant } from '../gpu-models.js';
 import type { QueuedJob } from '../inputs.js';
 import type { Rules } from '../rules.js';
 import type { Scheduler } from '../scheduler.js';
@@ -133,7 +134,8 @@ function neverText(reason: NeverReason): string {
 function budgetOf(cluster: Cluster, job: QueuedJob, tasks: number): Pick<DryRun, 'demoted' | 'passesLimit'> {
   const entry = cluster.queue.jobs.get(job.id);
   if (entry === undefined) return { demoted: null, passesLimit: null };
-  const { user } = entry;
+  const { user, shape } = entry;
+  shape.refresh(cluster.table);
   const { spend } = user;
   const { limit } = user.budget;
   const effective = bandOf(entry);
@@ -141,7 +143,8 @@ function budgetOf(cluster: Cluster, job: QueuedJob, tasks: number): Pick<DryRun,
     const text = `Would compete as ${effective}, not ${job.band}: ${user.id} uses ${spend}, more than the limit of ${limit}.`;
     return { demoted: { asked: job.band, effective, spend, limit, text }, passesLimit: null };
   }
-  const adds = tasks * resourceValue(job);
+  const gpuCount = cardsMeant(shape.gpus, job.gpuVariant);
+  const adds = tasks * resourceValue({ ...job, gpuCount });
   if (job.band === 'BATCH' || isUpperBand(job.band) || !isOverLimit(spend + adds, limit))
     return { demoted: null, passesLimit: null };
   const text =

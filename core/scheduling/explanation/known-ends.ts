@@ -5,7 +5,7 @@ import type { JobEntry } from '../queue.js';
 import { isCandidate, type Shape } from '../shape.js';
 import type { Cluster } from '../cluster.js';
 import { Offers } from './offers.js';
-import type { ExplainContext } from './room-reason.js';
+import { keptForOthers, type ExplainContext } from './room-reason.js';
 
 interface Room {
   readonly workerId: string;
@@ -14,16 +14,17 @@ interface Room {
   readonly endMs: number;
 }
 
-/** For one task, or for all members of a gang in one group; null when no known ends make it. */
+/** For one task, or for all members of a gang in one group, where nothing is kept for others; null when no known ends make it. */
 export function earliestRoom(context: ExplainContext, entry: JobEntry): Room | null {
   const { cluster, nowMs } = context;
   const { table, holdings } = cluster;
   const { shape, job } = entry;
   const size = job.gangBy === null ? 1 : Math.max(1, entry.indexes.length);
   const offers = new Offers(cluster, context.nowMs, context.placed);
+  const kept = keptForOthers(context, entry);
   let best: Room | null = null;
   for (const machines of table.groups(job.gangBy ?? 'worker').members) {
-    const candidates = machines.filter((worker) => isCandidate(shape, worker));
+    const candidates = machines.filter((worker) => !kept.has(worker) && isCandidate(shape, worker));
     if (candidates.reduce((sum, worker) => sum + offers.emptyRoom(shape, worker), 0) < size) continue;
     // What ends later than the best so far is of no use.
     const lastMs: number = best?.endMs ?? Number.POSITIVE_INFINITY;

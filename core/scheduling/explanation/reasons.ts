@@ -5,6 +5,7 @@ import { formatDuration } from '../../formats/durations.js';
 import { timeText } from '../../formats/times.js';
 import type { Cluster } from '../cluster.js';
 import type { WaitCode } from '../decision.js';
+import { cardsMeant } from '../gpu-models.js';
 import type { Claim } from '../inputs.js';
 import { gateOf } from '../gates.js';
 import { machineOf } from '../constraints.js';
@@ -126,7 +127,12 @@ function quotaReason(cluster: Cluster, { job, user, shape, indexes }: JobEntry):
       asked: tasks * job.memoryBytes,
       quota: quota?.memoryBytes ?? null,
     },
-    { resource: 'gpu', used: use.gpus, asked: tasks * shape.gpus, quota: quota?.gpuCount ?? null },
+    {
+      resource: 'gpu',
+      used: use.gpus,
+      asked: tasks * cardsMeant(shape.gpus, job.gpuVariant),
+      quota: quota?.gpuCount ?? null,
+    },
   ] as const;
   const parts = all.flatMap(({ resource, used, asked, quota: most }) =>
     most !== null && used + asked > most ? [{ resource, used, asked, quota: most }] : [],

@@ -148,3 +148,18 @@ describe('what would make it start', () => {
     ]);
   });
 });
+
+test('nothing on a machine that is kept for others: what is free there is not for everybody', () => {
+  const world = new TestCluster([
+    worker('w1', { cpuMillicores: 64_000, gpus: cards(8) }),
+    worker('w2', { cpuMillicores: 64_000 }),
+  ]);
+  const runs = (name: string, at: number) =>
+    world.run(`/bob/${name}`, 'w1', { cpu: 1, devices: [`GPU-${at}`], limitMs: 600 * minute });
+  for (let at = 0; at < 6; at += 1) runs(`runs-${at}`, at);
+  world.submit('/ann/four', { gpuCount: 4, waitingSinceMs: world.nowMs - 20 * minute });
+  world.submit('/cid/three', { gpuCount: 3 });
+  expect(world.decide().reservations).toMatchObject([{ jobId: '/ann/four', workerIds: ['w1'] }]);
+  expect(remedies(world, '/cid/three')).toEqual([]);
+  expect(remedies(world, '/ann/four').map(({ kind }) => kind)).toEqual(['fewer-gpus', 'wait-for']);
+});

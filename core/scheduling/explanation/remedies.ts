@@ -8,7 +8,7 @@ import type { JobEntry } from '../queue.js';
 import { isCandidate, passing, Shape } from '../shape.js';
 import { Offers } from './offers.js';
 import { earliestRoom } from './known-ends.js';
-import type { ExplainContext } from './room-reason.js';
+import { keptForOthers, type ExplainContext } from './room-reason.js';
 
 const gib = 2 ** 30;
 const mib = 2 ** 20;
@@ -60,15 +60,18 @@ export function remediesOf(
 }
 
 /** The same task with less of one resource: the most that fits on one machine now. */
-function smaller({ cluster, placed, nowMs }: ExplainContext, { shape, job }: JobEntry): Remedy[] {
+function smaller(context: ExplainContext, entry: JobEntry): Remedy[] {
+  const { cluster, placed, nowMs } = context;
+  const { shape, job } = entry;
   const { table } = cluster;
+  const kept = keptForOthers(context, entry);
   const offers = new Offers(cluster, nowMs, placed);
   const best = { cpu: 0, cpuOn: '', memory: 0, memoryOn: '', gpus: 0, gpusOn: '' };
   const passes = job.constraints
     .filter(({ mode }) => mode === 'REQUIRED')
     .map((constraint) => passing(table, constraint));
   for (let worker = 0; worker < table.count; worker += 1) {
-    if (table.healthy[worker] !== 1 || !passes.every((pass) => pass(worker))) continue;
+    if (table.healthy[worker] !== 1 || kept.has(worker) || !passes.every((pass) => pass(worker))) continue;
     if (untolerated(job.constraints, table.workers[worker]?.taints) !== null) continue;
     const [cpu, memory] = [offers.cpu(worker), offers.memory(worker)];
     const cards = shape.gpus === 0 ? 0 : offers.cards(worker, shape);
@@ -101,13 +104,16 @@ function smaller({ cluster, placed, nowMs }: ExplainContext, { shape, job }: Job
 }
 
 /** The same task on other cards, or without one of its constraints. */
-function otherwise({ cluster, placed, nowMs }: ExplainContext, { shape, job }: JobEntry): Remedy[] {
+function otherwise(context: ExplainContext, entry: JobEntry): Remedy[] {
+  const { cluster, placed, nowMs } = context;
+  const { shape, job } = entry;
   const { table } = cluster;
+  const kept = keptForOthers(context, entry);
   const offers = new Offers(cluster, nowMs, placed);
   const firstFor = (wanted: Shape): string | null => {
     wanted.refresh(table);
     for (let worker = 0; worker < table.count; worker += 1)
-      if (isCandidate(wanted, worker) && offers.fits(wanted, worker))
+      if (!kept.has(worker) && isCandidate(wanted, worker) && offers.fits(wanted, worker))
         return table.workers[worker]?.id ?? null;
     return null;
   };

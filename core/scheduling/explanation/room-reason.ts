@@ -157,8 +157,8 @@ function gangReason(context: ExplainContext, entry: JobEntry): WaitReason {
   };
 }
 
-/** Machines reserved for another job. */
-function keptForOthers({ cluster, decision }: ExplainContext, entry: JobEntry): Set<number> {
+/** Machines reserved for another job: what is free there is nobody else's. */
+export function keptForOthers({ cluster, decision }: ExplainContext, entry: JobEntry): Set<number> {
   const kept = new Set<number>();
   for (const { jobId, workerIds } of decision?.reservations ?? []) {
     if (jobId === entry.job.id) continue;
