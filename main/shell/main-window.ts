@@ -47,6 +47,7 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
   let listening = false;
   let kept: DesktopCommand[] = [];
   let crashes: number[] = [];
+  let over = false;
   /** Keeps the place at once: a window that is destroyed is not closed, and tells nobody. */
   let keepPlaceNow = (): void => undefined;
 
@@ -175,6 +176,8 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
 
   return {
     show() {
+      // A tray or a notification may be clicked while the app leaves.
+      if (over) return;
       if (window === null) {
         open(true);
         return;
@@ -210,6 +213,7 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
     pageReady: () => window !== null && listening && window.isVisible(),
     browserWindow: () => window,
     destroy() {
+      over = true;
       nativeTheme.off('updated', onTheme);
       keepPlaceNow();
       window?.destroy();

@@ -76,6 +76,8 @@ export function startDesktop({ home, start, log, settingsFile, thread, keepCode 
   const lifecycle = createLifecycle(warn);
   const settings = openSettings(settingsFile, warn);
   let leavingWith: number | null = null;
+  /** What a second start asked for that came while this one was leaving already. */
+  let startedMeanwhile: readonly string[] | null = null;
   let stopQueue = false;
   /** Running and waiting jobs when the desktop let go of the controller; null: not known. */
   let unfinishedAtEnd: number | null = null;
@@ -89,7 +91,10 @@ export function startDesktop({ home, start, log, settingsFile, thread, keepCode 
     void lifecycle.stop(stopDeadlineMs).then(() => {
       keepCode();
       log.write('info', `Left with exit code ${exitCode}.`);
-      setTimeout(() => app.exit(exitCode), afterWindowMs);
+      setTimeout(() => {
+        if (startedMeanwhile !== null) app.relaunch({ args: [...startedMeanwhile] });
+        app.exit(exitCode);
+      }, afterWindowMs);
     });
   };
 
@@ -161,7 +166,10 @@ export function startDesktop({ home, start, log, settingsFile, thread, keepCode 
 
   app.on('second-instance', (_event, _argv, _folder, data) => {
     const parsed = secondStartSchema.safeParse(data);
-    obey(parseArguments(parsed.success ? parsed.data.argv : []));
+    const argv = parsed.success ? parsed.data.argv : [];
+    // Handing over takes a second or more: whoever starts the app again in it is not to be left without one.
+    if (leavingWith === null) obey(parseArguments(argv));
+    else startedMeanwhile = argv;
   });
   app.on('activate', () => window.show());
   // Closing the last window does not quit: what that means is decided in leaving.ts.

@@ -96,6 +96,37 @@ test('stopping the queue on quitting leaves what waits waiting, and no controlle
   await next.quit();
 });
 
+test('a start that comes while the app is leaving brings it back', async ({ root }) => {
+  const first = await launchDesktop(root);
+  await expect(first.page.getByText('Healthy')).toBeVisible();
+  // It begins to leave as the second start is announced, a moment before it hears of that.
+  await inMain(first.app, ({ app }) => {
+    app.prependOnceListener('second-instance', () => app.quit());
+  });
+  const gone = ended(first.app);
+  const { code } = await runSecondInstance(root, []);
+  expect(code).toBe(0);
+  await gone;
+  const started = () =>
+    [...first.log().matchAll(/, pid (\d+), data folder/g)].map((found) => Number(found[1]));
+  await expect.poll(started).toHaveLength(2);
+  const [, again = 0] = started();
+  try {
+    const answers = async () =>
+      connectClient(first.home.socket).then(
+        (client) => {
+          client.close();
+          return true;
+        },
+        () => false,
+      );
+    await expect.poll(answers, { message: 'the controller of the app that came back' }).toBe(true);
+  } finally {
+    process.kill(again, 'SIGKILL');
+  }
+  await expect.poll(() => isAlive(again)).toBe(false);
+});
+
 test('without a tray, closing asks only when jobs are unfinished', async ({ root }) => {
   const stopFile = path.join(root, 'enough');
   const desktop = await launchDesktop(root);
@@ -207,6 +238,15 @@ test('settings that cannot be read are set aside and the start goes on', async (
   ).toHaveLength(1);
   await second.quit();
 });
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 async function close(desktop: Desktop): Promise<void> {
   await actInMain(desktop.app, ({ BrowserWindow }) => {
