@@ -37,7 +37,8 @@ import {
 } from './jobs-view.js';
 import { RowMenu } from './row-menu.js';
 import type { RowHandlers } from './rows-view.js';
-import { hasGap, idsBetween, useJobsKeys } from './use-jobs-keys.js';
+import { hasGap, idsBetween } from './line-ids.js';
+import { useJobsKeys } from './use-jobs-keys.js';
 
 const searchDelayMs = 150;
 const skeletonsAfterMs = 150;
@@ -91,6 +92,9 @@ export function JobsPage({ query }: { readonly query: string }) {
   };
 
   useEffect(() => list.attach(), [list]);
+  useEffect(() => {
+    state.place.inQuery(query);
+  }, [state, query]);
   // What failed today is another list at midnight.
   const day = useTimeText((nowMs) => String(startOfDay(nowMs)));
   useEffect(() => {

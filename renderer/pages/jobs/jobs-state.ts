@@ -1,11 +1,15 @@
 /** List and selection of one desktop, kept while other pages are shown, so that coming back finds them as they were. */
 import type { Desktop } from '../../state/desktop-context.js';
 import { createJobList, mostSelected, type JobList } from './job-list.js';
+import { createKeysPlace, type KeysPlace } from './keys-place.js';
+import { renewSelected } from './selected-rows.js';
 import { createSelection, type Selection } from './selection.js';
 
 export interface JobsState {
   readonly list: JobList;
   readonly selection: Selection;
+  /** Where the keys are in it. */
+  readonly place: KeysPlace;
   /** Where the list was scrolled to. */
   readonly scrollTop: () => number;
   readonly keepScrollTop: (top: number) => void;
@@ -23,13 +27,18 @@ export function jobsStateOf(desktop: Desktop): JobsState {
   desktop.jobs.onBatch(({ removed }) => {
     selection.drop(removed);
   });
+  desktop.jobs.onMissed(() => {
+    void renewSelected(desktop.host.call, desktop.jobs, selection);
+  });
+  const list = createJobList({
+    call: desktop.host.call,
+    jobs: desktop.jobs,
+    keepPageOf: selection.rangeStart,
+  });
   const made: JobsState = {
-    list: createJobList({
-      call: desktop.host.call,
-      jobs: desktop.jobs,
-      keepPageOf: selection.rangeStart,
-    }),
+    list,
     selection,
+    place: createKeysPlace(list.structure, selection),
     scrollTop: () => scrolledTo,
     keepScrollTop(top) {
       scrolledTo = top;

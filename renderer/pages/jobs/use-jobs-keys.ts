@@ -9,7 +9,6 @@ import { rowElementId } from './row-element.js';
 import type { TableControl } from './job-table.js';
 import type { JobsState } from './jobs-state.js';
 import { concernedBy } from './row-menu.js';
-import type { ListStructure } from './list-structure.js';
 
 export interface JobsKeysOptions {
   readonly state: JobsState;
@@ -27,65 +26,17 @@ export interface JobsKeysOptions {
   readonly menu: (id: string, x: number, y: number) => void;
 }
 
-/** The nearest line that holds a job, going `step` from `line`. */
-function jobLine(structure: ListStructure, line: number, step: 1 | -1): { line: number; id: string } | null {
-  for (let at = line; at >= 0 && at < structure.length; at += step) {
-    const row = structure.rowAt(at);
-    if (row.kind === 'job') return { line: at, id: row.id };
-    // Not fetched yet: it will be there in a moment; going further would skip unseen rows.
-    if (row.kind === 'skeleton') return null;
-  }
-  return null;
-}
-
-/** Ids of the lines from one job to another. */
-export function idsBetween(structure: ListStructure, from: string, to: string): string[] {
-  const a = structure.lineOf(from);
-  const b = structure.lineOf(to);
-  if (a < 0 || b < 0) return [to];
-  const ids: string[] = [];
-  for (let line = Math.min(a, b); line <= Math.max(a, b); line += 1) {
-    const row = structure.rowAt(line);
-    if (row.kind === 'job') ids.push(row.id);
-  }
-  return ids;
-}
-
-/** Whether there are lines between two jobs whose rows are not loaded. */
-export function hasGap(structure: ListStructure, from: string, to: string): boolean {
-  const a = structure.lineOf(from);
-  const b = structure.lineOf(to);
-  if (a < 0 || b < 0) return false;
-  for (let line = Math.min(a, b); line <= Math.max(a, b); line += 1)
-    if (structure.rowAt(line).kind === 'skeleton') return true;
-  return false;
-}
-
 export function useJobsKeys(options: JobsKeysOptions): void {
   const { state, control } = options;
-  const { list, selection } = state;
-
-  const activeLine = (): number => {
-    const id = selection.active();
-    return id === null ? -1 : list.structure.get().lineOf(id);
-  };
+  const { list, selection, place } = state;
 
   const goTo = (line: number, step: 1 | -1, extend: boolean): void => {
-    const structure = list.structure.get();
-    const found = jobLine(structure, Math.max(0, Math.min(structure.length - 1, line)), step);
-    if (found === null) {
-      control.current?.reveal(Math.max(0, Math.min(structure.length - 1, line)));
-      return;
-    }
-    if (extend) selection.extendTo(found.id, (from, to) => idsBetween(structure, from, to));
-    else selection.setActive(found.id);
-    control.current?.reveal(found.line);
+    control.current?.reveal(place.goTo(line, step, extend));
     control.current?.focus();
   };
 
   const move = (by: number, extend = false): void => {
-    const line = activeLine();
-    goTo(line < 0 ? 0 : line + by, by < 0 && line >= 0 ? -1 : 1, extend);
+    goTo(place.lineAt(by), by < 0 ? -1 : 1, extend);
   };
 
   const withActive = (run: (id: string) => void): boolean => {
