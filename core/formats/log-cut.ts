@@ -14,6 +14,18 @@ export const engineCutCode = 'LOG_ENGINE_RESTARTED';
 /** Of warnings that the log may be cut. */
 export const logCutCodes: ReadonlySet<string> = new Set([logCutCode, engineCutCode]);
 
+const nothingLost = 'Nothing of the log is lost.';
+
+/** Of a container that has ended: its log is the Engine's as well. Stays true once there is room. */
+export function logWaitsMessage(folder: string): string {
+  return `Its container ended while the disk that its log is copied to (${folder}) was full: how it ended is told late, once there is room for the rest of its log. ${nothingLost}`;
+}
+
+/** Whether a warning about the log says that all of it is there or will be. */
+export function leavesLogWhole({ message }: { readonly message: string }): boolean {
+  return message.endsWith(nothingLost);
+}
+
 export function logCutMessage(folder: string, when: string, { out, err }: LogCut): string {
   return `The disk that holds its log (${folder}) was full ${when}: the log may be cut after ${out} bytes of its output and ${err} bytes of its error output.`;
 }

@@ -138,6 +138,7 @@ export const job = {
     `Log of task ${formatCount(task)}, attempt ${formatCount(attempt)}`,
   openLog: 'Log',
   logMayBeCut: 'The log may be cut',
+  logWaits: 'The end of the log waits for room',
   warning: (message: string): string => `Warning: ${message}`,
   peak: (bytes: number): string => `peak ${formatSize(bytes)}`,
   pid: (pid: number): string => `pid ${pid}`,
@@ -238,7 +239,12 @@ export const endings = {
   killed:
     'Something outside killed it. If nobody did, the machine most likely ran out of memory: ask for more, or use less.',
   crashed: 'It crashed in compiled code. The last lines of the log may name the library.',
+  crashedSilent:
+    'It crashed in compiled code. A Python command says where with PYTHONFAULTHANDLER=1 in its environment.',
+  abortedSilent:
+    'It stopped itself after an internal check failed. A Python command says where with PYTHONFAULTHANDLER=1 in its environment.',
   aborted: 'It stopped itself after an internal check failed. The last lines of the log say which.',
   arguments: 'Exit code 2 often means wrong arguments. Check the command.',
   readLog: 'The end of the log usually names the cause.',
+  saySomething: 'Run it with more output, such as a verbose flag, or sh -x for a script.',
 } as const;

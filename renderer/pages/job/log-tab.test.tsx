@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { screen } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
-import { logCutMessage } from '../../../core/formats/log-cut.js';
+import { logCutMessage, logWaitsMessage } from '../../../core/formats/log-cut.js';
 import type { LogViewProps } from '../../components/log-view/log-view.js';
 import { fakeSummary, fakeTasks } from '../../../test/harness/fake-data.js';
 import { renderInWindow } from '../../../test/harness/render-window.js';
@@ -49,6 +49,13 @@ describe('the log of an attempt', () => {
     const notice = await screen.findByRole('region', { name: 'The log may be cut' });
     expect(notice.textContent).toBe('Warning: The disk was full.');
     expect(screen.getByText(`Log of ${uid}, cut null`)).toBeTruthy();
+  });
+
+  it('says of one that only waits for room that it waits', async () => {
+    const message = logWaitsMessage('/data/uid');
+    show([{ code: 'LOG_STORAGE_FULL', message }]);
+    const notice = await screen.findByRole('region', { name: 'The end of the log waits for room' });
+    expect(notice.textContent).toBe(`Warning: ${message}`);
   });
 
   it('says nothing of a whole log', async () => {

@@ -6,7 +6,7 @@ import { StateBadge } from '../../components/state-badge.js';
 import { RunningFor } from '../../components/time.js';
 import { isActiveTaskState, isTerminalJobState } from '../../../core/contract/states.js';
 import type { AttemptView, JobSummary, TaskView } from '../../../core/contract/views.js';
-import { logCutCodes, logCutOf } from '../../../core/formats/log-cut.js';
+import { leavesLogWhole, logCutCodes, logCutOf } from '../../../core/formats/log-cut.js';
 import { localTimes, stateWords } from '../../strings/common.js';
 import { job as words } from '../../strings/job.js';
 import { endingText, failedAttempt } from './endings.js';
@@ -89,7 +89,8 @@ export function LogTab({ summary, tasks, place, onPlace }: LogTabProps) {
         }}
       />
     );
-  const warning = attempt.warnings.find(({ code }) => logCutCodes.has(code));
+  const warnings = attempt.warnings.filter(({ code }) => logCutCodes.has(code));
+  const warning = warnings.find((told) => !leavesLogWhole(told)) ?? warnings[0];
   const cut = logCutOf(attempt.warnings);
   const view = (
     <LogView
@@ -110,7 +111,11 @@ export function LogTab({ summary, tasks, place, onPlace }: LogTabProps) {
   if (warning === undefined) return view;
   return (
     <>
-      <section className={styles['callout']} data-tone="waiting" aria-label={words.logMayBeCut}>
+      <section
+        className={styles['callout']}
+        data-tone="waiting"
+        aria-label={leavesLogWhole(warning) ? words.logWaits : words.logMayBeCut}
+      >
         <p>{words.warning(localTimes(warning.message))}</p>
       </section>
       {view}

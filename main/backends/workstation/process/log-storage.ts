@@ -5,7 +5,7 @@
 import { statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Cause } from '../../../../core/contract/views.js';
-import { logCutCode, logCutMessage } from '../../../../core/formats/log-cut.js';
+import { logCutCode, logCutMessage, logWaitsMessage } from '../../../../core/formats/log-cut.js';
 import type { AttemptEntry } from './attempt-entry.js';
 
 /** A disk with less than this is full for all purposes. */
@@ -39,10 +39,8 @@ export function logMayBeCut(
   return { code: logCutCode, message: logCutMessage(disk, when, { out: size('out'), err: size('err') }) };
 }
 
-/** Of a container that has ended: its log is the Engine's as well, and nothing of it is lost. Stays true once there is room. */
 export function logWaitsForRoom(folder: string): Cause {
-  const message = `Its container ended while the disk that its log is copied to (${folder}) was full: how it ended is told late, once there is room for the rest of its log. Nothing of the log is lost.`;
-  return { code: logCutCode, message };
+  return { code: logCutCode, message: logWaitsMessage(folder) };
 }
 
 export interface LogStorageWatchOptions {
