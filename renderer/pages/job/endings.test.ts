@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fakeSummary, fakeTasks } from '../../../test/harness/fake-data.js';
-import { adviceFor, endingText, failedAttempt, signalOfExitCode } from './endings.js';
+import { adviceFor, endingText, failedAttempt, saysEnding, signalOfExitCode } from './endings.js';
 
 describe('endingText', () => {
   it.each<[number | null, string | null, string | null]>([
@@ -18,6 +18,21 @@ describe('endingText', () => {
 
   it('knows signals by the exit code a shell gives them', () => {
     expect([128, 129, 139, 193, 1].map(signalOfExitCode)).toEqual([null, 'SIGHUP', 'SIGSEGV', null, null]);
+  });
+});
+
+describe('saysEnding', () => {
+  const both = 'sh ended with exit code 139, or by the signal SIGSEGV (a crash): the two look the same here.';
+  it.each<[string, number | null, string | null, boolean]>([
+    [both, 139, null, true],
+    [both, 139, 'SIGSEGV', true],
+    [both, 13, null, false],
+    ['sh ended with exit code 3.', 3, null, true],
+    ['The time limit of 1h is over.', 124, 'SIGTERM', false],
+    ['sh was ended by the signal SIGKILL.', null, 'SIGKILL', true],
+    ['sh ended with exit code 139.', 139, null, false],
+  ])('%s, of %s and %s: %s', (message, exitCode, signal, says) => {
+    expect(saysEnding(message, { exitCode, signal })).toBe(says);
   });
 });
 
@@ -54,6 +69,22 @@ describe('adviceFor', () => {
   it('proposes another run where the command is not to blame, and nothing where the user stopped it', () => {
     expect(adviceFor({ code: 'WORKER_LOST', message: '' }, attempt)?.action).toBe('run-again');
     expect(adviceFor({ code: 'STOPPED_BY_USER', message: '' }, attempt)).toBe(null);
+  });
+
+  it('sends nobody to a log in which there is nothing', () => {
+    const cause = { code: 'EXIT_CODE', message: '' } as const;
+    expect(adviceFor(cause, attempt)?.text).toBe('The end of the log usually names the cause.');
+    expect(adviceFor(cause, attempt, true)?.text).toBe(
+      'Run it with more output, such as a verbose flag, or sh -x for a script.',
+    );
+    for (const signal of ['SIGSEGV', 'SIGABRT']) {
+      const killed = attempt === null ? null : { ...attempt, exitCode: null, signal };
+      expect(adviceFor(cause, killed)?.text).toMatch(/log/);
+      expect(adviceFor(cause, killed, true)).toEqual({
+        text: expect.stringMatching(/^(?!.*log).*PYTHONFAULTHANDLER=1/),
+        action: 'edit',
+      });
+    }
   });
 
   it('does not call a plain kill out of memory', () => {

@@ -40,6 +40,14 @@ export function endingText(attempt: Pick<AttemptView, 'exitCode' | 'signal'>): s
   return signal === null ? words.exitCode(attempt.exitCode) : words.either(attempt.exitCode, signal);
 }
 
+/** Whether a message says of the ending all that there is to it, in whatever words. */
+export function saysEnding(message: string, attempt: Pick<AttemptView, 'exitCode' | 'signal'>): boolean {
+  const { exitCode } = attempt;
+  const signal = attempt.signal ?? (exitCode === null ? null : signalOfExitCode(exitCode));
+  const says = (word: string | number) => new RegExp(`\\b${word}\\b`).test(message);
+  return (exitCode === null || says(`exit code ${exitCode}`)) && (signal === null || says(signal));
+}
+
 export interface FailedAttempt {
   readonly task: TaskView;
   /** Null when the task ended without having been started. */
@@ -60,8 +68,8 @@ export interface Advice {
   readonly action: 'edit' | 'run-again' | null;
 }
 
-/** What to try after such an end; null when there is nothing better than reading the log. */
-export function adviceFor(cause: Cause | null, attempt: AttemptView | null): Advice | null {
+/** What to try after such an end; null when there is nothing to say. `isSilent`: it printed nothing, so the log tells nothing. */
+export function adviceFor(cause: Cause | null, attempt: AttemptView | null, isSilent = false): Advice | null {
   const exitCode = attempt?.exitCode ?? null;
   const signal = attempt?.signal ?? (exitCode === null ? null : signalOfExitCode(exitCode));
   switch (cause?.code) {
@@ -96,8 +104,10 @@ export function adviceFor(cause: Cause | null, attempt: AttemptView | null): Adv
   }
   if (signal === 'SIGKILL') return { text: words.killed, action: 'edit' };
   if (signal === 'SIGSEGV' || signal === 'SIGBUS' || signal === 'SIGILL')
-    return { text: words.crashed, action: null };
-  if (signal === 'SIGABRT') return { text: words.aborted, action: null };
+    return isSilent ? { text: words.crashedSilent, action: 'edit' } : { text: words.crashed, action: null };
+  if (signal === 'SIGABRT')
+    return isSilent ? { text: words.abortedSilent, action: 'edit' } : { text: words.aborted, action: null };
   if (attempt?.exitCode === 2) return { text: words.arguments, action: 'edit' };
-  return attempt === null ? null : { text: words.readLog, action: null };
+  if (attempt === null) return null;
+  return isSilent ? { text: words.saySomething, action: 'edit' } : { text: words.readLog, action: null };
 }

@@ -9,7 +9,7 @@ import type { JobSummary, TaskView } from '../../../core/contract/views.js';
 import { useCall } from '../../state/hooks.js';
 import { common, localTimes } from '../../strings/common.js';
 import { job as words, log } from '../../strings/job.js';
-import { adviceFor, endingText, failedAttempt } from './endings.js';
+import { adviceFor, endingText, failedAttempt, saysEnding } from './endings.js';
 import styles from './job-page.module.css';
 
 export interface FailureCalloutProps {
@@ -29,7 +29,9 @@ export function FailureCallout({ summary, tasks, compact, onShowLog, onRunAgain 
   const attempt = failed?.attempt ?? null;
   const cause = attempt?.cause ?? failed?.task.cause ?? summary.cause;
   const ending = attempt === null ? null : endingText(attempt);
-  const advice = adviceFor(cause, attempt);
+  const sizes = useLogSizes(attempt?.uid ?? null).data;
+  const isSilent = sizes !== undefined && sizes.outSize + sizes.errSize === 0;
+  const advice = adviceFor(cause, attempt, isSilent);
   const message = localTimes(cause?.message ?? words.noCause);
   return (
     <section className={styles['callout']} data-tone="failed">
@@ -40,7 +42,7 @@ export function FailureCallout({ summary, tasks, compact, onShowLog, onRunAgain 
         <h2>{words.failedTitle(failed?.task.index ?? 0, (attempt?.number ?? 0) + 1, summary.numTasks)}</h2>
         <p>
           {message}
-          {ending === null || message.includes(ending) ? null : (
+          {attempt === null || ending === null || saysEnding(message, attempt) ? null : (
             <span className="iris-muted"> ({ending})</span>
           )}
         </p>
@@ -82,9 +84,17 @@ export function FailureCallout({ summary, tasks, compact, onShowLog, onRunAgain 
   );
 }
 
+function useLogSizes(attemptUid: string | null) {
+  return useCall(
+    'log.merged',
+    { attemptUid: attemptUid ?? '', cursor: null, tail: true, maxBytes: 1 },
+    { enabled: attemptUid !== null },
+  );
+}
+
 /** The end of stderr, or of stdout when nothing went to stderr. */
 function LastLines({ attemptUid }: { readonly attemptUid: string }) {
-  const sizes = useCall('log.merged', { attemptUid, cursor: null, tail: true, maxBytes: 1 });
+  const sizes = useLogSizes(attemptUid);
   const stream = sizes.data === undefined ? null : sizes.data.errSize > 0 ? 'err' : 'out';
   const size =
     sizes.data === undefined ? 0 : sizes.data.errSize > 0 ? sizes.data.errSize : sizes.data.outSize;
