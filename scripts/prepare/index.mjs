@@ -1,6 +1,7 @@
 /** Everything a command needs, each part prepared only when it is due. Works without node_modules. */
 import { removeLeftovers } from '../lib/leftovers.mjs';
 import { withPrepareLock } from '../lib/lock.mjs';
+import { root } from '../lib/paths.mjs';
 import { UserError, runSteps, say } from '../lib/step.mjs';
 import { buildBundles, dueBundles } from './bundle.mjs';
 import { debianDue, prepareDebian } from './debian.mjs';
@@ -30,8 +31,22 @@ export async function prepare(wants) {
     });
   } catch (error) {
     if (error instanceof UserError) fail(error.message);
+    if (isSystemError(error))
+      fail(`This checkout cannot be prepared: ${error.message}.${adviceOf(error.code)}`);
     throw error;
   }
+}
+
+/** @param {unknown} error @returns {error is Error & {code: string}} */
+function isSystemError(error) {
+  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
+}
+
+/** @param {string} code */
+function adviceOf(code) {
+  if (code === 'ENOSPC' || code === 'EDQUOT') return ' Free some space there and start again.';
+  if (!['EACCES', 'EPERM', 'EROFS'].includes(code)) return '';
+  return ` Type the command once as the user whom ${root} belongs to.`;
 }
 
 /** @param {{window: boolean, tests?: boolean, bench?: boolean, bundles: readonly string[]}} wants */

@@ -1,6 +1,6 @@
 /** Set-up on machines that lack something, and after it was cut off. Each script in a process of its own, in a copy of the scripts. */
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, realpath, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -41,9 +41,7 @@ describe('a Node', () => {
       `Object.defineProperty(process.versions, 'node', { value: '${version}' });
        const { prepare } = await import('./scripts/prepare/index.mjs');
        // Nothing is wanted, and nothing is there: it gets as far as the first thing that is due.
-       process.env.PATH = '/nowhere';
-       delete process.env.npm_execpath;
-       await prepare({ window: false, bundles: [] }).catch((error) => console.log(error.code));`,
+       await prepare({ window: false, bundles: [] });`,
     );
 
   it.each(['18.20.0', '20.18.3', '21.7.0', '22.11.0'])('of version %s is refused', async (version) => {
@@ -55,9 +53,11 @@ describe('a Node', () => {
   });
 
   it.each(['20.19.0', '20.20.2', '22.12.0', '23.0.0', '24.1.0'])('of version %s will do', async (version) => {
-    const { out, err } = await prepareUnder(version);
-    expect(err).not.toContain('is needed');
-    expect(out).toBe('ENOENT');
+    const { code, err } = await prepareUnder(version);
+    expect(code).toBe(125);
+    expect(err.split('\n').at(-1)).toMatch(
+      /^This checkout cannot be prepared: ENOENT: .*package-lock\.json'\.$/,
+    );
   });
 });
 
@@ -96,6 +96,36 @@ describe('packages of the system for who may not install them', () => {
     const lines = await typed('2.41');
     expect(lines.slice(-1)).toEqual([`${install} libnss3 xvfb`]);
     expect(lines).toContain('This system has no package libgtk-3-0 or libgtk-3-0t64.');
+  });
+});
+
+describe('a checkout that cannot be written to', () => {
+  // Root may write everywhere, so the reason is given by hand.
+  const prepareWith = (code: string) =>
+    runModule(
+      `import fs from 'node:fs';
+       import { syncBuiltinESMExports } from 'node:module';
+       fs.mkdirSync = (folder) => {
+         throw Object.assign(new Error('${code}: reason, mkdir ' + folder), { code: '${code}', syscall: 'mkdir' });
+       };
+       syncBuiltinESMExports();
+       const { prepare } = await import('./scripts/prepare/index.mjs');
+       await prepare({ window: false, bundles: [] });`,
+    );
+
+  it.each([
+    ['EACCES', ' Type the command once as the user whom ROOT belongs to.'],
+    ['EROFS', ' Type the command once as the user whom ROOT belongs to.'],
+    ['ENOSPC', ' Free some space there and start again.'],
+    ['EIO', ''],
+  ])('is told with the reason %s, without a stack', async (code, advice) => {
+    const place = await realpath(folder);
+    const reason = `This checkout cannot be prepared: ${code}: reason, mkdir ${place}/.runtime/prepare.lock.`;
+    expect(await prepareWith(code)).toEqual({
+      code: 125,
+      out: '',
+      err: `${reason}${advice.replace('ROOT', place)}`,
+    });
   });
 });
 
