@@ -359,10 +359,19 @@ function sharingErrors({ shareGpu, gpuMemory, gpu: asked, gangBy }: ParsedReques
   return [{ field: 'gpuMemory', value: '', expected }];
 }
 
+/** A gang starts whole: with fewer of its tasks allowed at once it would wait for ever. */
+function gangErrors({ gangBy, maxActive, replicas }: ParsedRequest): FieldError[] {
+  if (gangBy === undefined || maxActive === undefined || maxActive >= replicas) return [];
+  const expected = `at least ${replicas}, or nothing: the ${replicas} tasks of a gang start together`;
+  return [{ field: 'maxActive', value: String(maxActive), expected }];
+}
+
 /** Checks a request. On failure INVALID_ARGUMENT with one entry a wrong field, in the order of the schema. */
 export function parseJobRequest(input: unknown): Result<JobSpec> {
   const parsed = jobRequestSchema.safeParse(input);
-  const fields = parsed.success ? sharingErrors(parsed.data) : fieldErrors(parsed.error, input);
+  const fields = parsed.success
+    ? [...sharingErrors(parsed.data), ...gangErrors(parsed.data)]
+    : fieldErrors(parsed.error, input);
   if (parsed.success && fields.length === 0) return ok(toSpec(parsed.data));
   const first = fields[0];
   const message =

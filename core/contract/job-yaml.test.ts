@@ -30,7 +30,7 @@ const full: JobRequest = {
   startNotBefore: '8h',
   held: true,
   dependencies: [{ job: 'prep' }, { job: '/ann/other', on: 'END' }],
-  maxActive: 2,
+  maxActive: 3,
   priority: 'BATCH',
   constraints: [{ key: 'zone', op: 'IN', values: ['a', 'b'], mode: 'REQUIRED' }],
   extras: ['cpu'],

@@ -86,7 +86,8 @@ function perform(rows: Rows, draft: Draft, next: One): void {
   const jobId = 'at' in next ? (pick([...rows.state.jobIds()], next.at) ?? '') : '';
   switch (next.kind) {
     case 'submit': {
-      const { after, ...rest } = next.request;
+      const { after, maxActive, ...asked } = next.request;
+      const rest = asked.gangBy === undefined && maxActive !== undefined ? { ...asked, maxActive } : asked;
       const dependencies = after === undefined || jobId === '' ? [] : [{ job: jobId, on: after }];
       const user = next.user ? 'ann' : 'bob';
       submit(draft, {
