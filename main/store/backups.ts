@@ -102,7 +102,7 @@ export function newestBackup(
 ): { readonly file: string; readonly atMs: number } | null {
   const folder = folderOf(databasePath);
   if (!existsSync(folder)) return null;
-  const prefix = kind === undefined ? '' : prefixOf(databasePath, kind);
+  const prefix = kind === undefined ? `${basename(databasePath, '.db')}-` : prefixOf(databasePath, kind);
   const files = readdirSync(folder)
     .filter((name) => name.startsWith(prefix) && name.endsWith('.db'))
     .map((name) => ({ file: join(folder, name), atMs: statSync(join(folder, name)).mtimeMs }))

@@ -1,4 +1,5 @@
 /** The controller's store: the one writing connection of a data folder. */
+import { statSync } from 'node:fs';
 import { refusal, RefusalError } from '../../core/contract/errors.js';
 import { newestBackup } from './backups.js';
 import { checkLines, refuseUnsound } from './check.js';
@@ -20,8 +21,10 @@ import { createWriter } from './writes.js';
 export function openStore(options: StoreOptions): Store {
   const { path, nowMs, log } = options;
   try {
+    refuseLost(path);
     prepareDatabaseFile(path);
   } catch (error) {
+    if (error instanceof RefusalError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new RefusalError(
       refusal(
@@ -47,6 +50,24 @@ function checkedVersion(connection: Connection): number {
   const version = schemaVersion(connection);
   if (version !== 0) refuseUnsound(connection);
   return version;
+}
+
+/**
+ * Of one that is gone, or has nothing in it any more, there are copies: an empty one in its place would end what runs, as it knows of
+ * nothing, and be all there is.
+ */
+function refuseLost(path: string): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? null;
+  if (size !== null && size > 0) return;
+  const backup = newestBackup(path);
+  if (backup === null) return;
+  const what = size === null ? `There is no database ${path}` : `The database ${path} is empty`;
+  throw new RefusalError(
+    refusal(
+      'DATABASE_CORRUPT',
+      `${what}, but there are copies of one. Nothing was changed or deleted. To go on from the newest, move what is left of it (also -wal and -shm beside it) elsewhere and copy ${backup.file} to ${path}. To begin anew, move the folder of the copies elsewhere.`,
+    ),
+  );
 }
 
 /** A damaged database is never touched: the message says where it is, and which copy could take its place. */

@@ -2,12 +2,15 @@
 import {
   chmodSync,
   closeSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -274,6 +277,38 @@ describe('a database that must not be opened', () => {
     expect(readFileSync(folder.database).equals(before)).toBe(true);
     const restored = openTestStore(backup);
     expect(restored.findJob('/alice/job-199')?.state).toBe('SUCCEEDED');
+    restored.close();
+  });
+
+  it.each([
+    ['gone', () => rmSync(folder.database), 'There is no database'],
+    ['empty', () => truncateSync(folder.database), 'is empty'],
+  ])('is not begun anew when it is %s and there are copies of it', async (_what, lose, said) => {
+    const store = openTestStore(folder.database);
+    store.commit(together(lifeOfJob('/alice/one')));
+    store.close();
+    lose();
+    // As a start that ended before it had made anything leaves it.
+    openTestStore(folder.database).close();
+    rmSync(folder.database);
+    const again = openTestStore(folder.database);
+    again.commit(together(lifeOfJob('/alice/two')));
+    const backup = await backupBeside(folder.database, 'daily', startMs, (to) =>
+      copySnapshot(folder.database, to, silent),
+    );
+    again.close();
+    lose();
+    const before = readdirSync(folder.path).sort();
+    const refused = refusalOf(() => openTestStore(folder.database));
+    expect(refused.code).toBe('DATABASE_CORRUPT');
+    expect(refused.message).toContain(said);
+    expect(refused.message).toContain(`copy ${backup} to ${folder.database}`);
+    expect(readdirSync(folder.path).sort()).toEqual(before);
+    // Another one beside it has nothing to do with those.
+    openTestStore(join(folder.path, 'other.db')).close();
+    copyFileSync(backup, folder.database);
+    const restored = openTestStore(folder.database);
+    expect(restored.findJob('/alice/two')?.state).toBe('SUCCEEDED');
     restored.close();
   });
 
