@@ -48,14 +48,16 @@ export function outcomeOf(facts: EndFacts): Outcome {
     signal,
     cause,
   });
-  if (facts.memory !== null && code !== 0) {
+  // What the kernel ended for want of memory may have been one process of many, long before the limit of time struck.
+  const timedOut = facts.timedOut || facts.stop?.reason === 'timeout';
+  if (facts.memory !== null && code !== 0 && (facts.memory.measured || !timedOut)) {
     const how = facts.memory.measured ? 'used more than' : 'reached';
     return ended('FAILED', {
       code: 'MEMORY_LIMIT',
       message: `The task ${how} its memory limit of ${formatSize(facts.memory.limitBytes)} and was ended. Ask for more memory, or use less.`,
     });
   }
-  if (facts.timedOut || facts.stop?.reason === 'timeout') {
+  if (timedOut) {
     const limit = facts.timeLimitMs === null ? '' : ` of ${formatDuration(facts.timeLimitMs)}`;
     return ended('FAILED', {
       code: 'TIME_LIMIT',
