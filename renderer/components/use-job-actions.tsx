@@ -1,6 +1,6 @@
 /** Stop and Run again with their one question, their outcome and their errors: the same from the list, a job's page and the palette. */
 import { useMemo } from 'react';
-import { jobRoute, navigate } from '../app/router.js';
+import { currentRoute, jobRoute, navigate } from '../app/router.js';
 import type { Refusal } from '../../core/contract/errors.js';
 import type { JobSummary } from '../../core/contract/views.js';
 import type { JobChange } from '../../core/contract/queue.js';
@@ -113,7 +113,9 @@ export function useJobActions(): JobActionFunctions {
         if (firstRefused !== undefined) {
           tellFailed(runFailures, targets, refused.length, firstRefused);
         }
-        if (firstMade !== undefined && open) navigate(jobRoute(firstMade));
+        const shown = currentRoute();
+        const isHere = shown.page === 'job' && shown.jobId === targets[0]?.id;
+        if (firstMade !== undefined && open && isHere) navigate(jobRoute(firstMade));
         else if (firstMade !== undefined) {
           toast({
             tone: 'info',

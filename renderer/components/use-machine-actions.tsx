@@ -8,6 +8,7 @@ import { machines as words } from '../strings/machines.js';
 import { useConfirm } from './confirm.js';
 import { DrainDialog } from './drain-dialog.js';
 import { useToast } from './toasts.js';
+import { useIsShown } from './use-is-shown.js';
 
 export interface MachineActions {
   readonly change: (machine: MachineView, change: MachineChange) => Promise<boolean>;
@@ -38,23 +39,30 @@ export function useMachineActions(): MachineActions {
   const host = useHost();
   const confirm = useConfirm();
   const toast = useToast();
+  const isShown = useIsShown();
   const [refusals, setRefusals] = useState<ReadonlyMap<string, string>>(new Map());
   const [pending, setPending] = useState<ReadonlySet<string>>(new Set());
   const [draining, setDraining] = useState<MachineView | null>(null);
 
-  const run = useCallback(async (id: string, command: () => Promise<unknown>): Promise<boolean> => {
-    setRefusals((before) => new Map([...before].filter(([known]) => known !== id)));
-    setPending((before) => new Set([...before, id]));
-    try {
-      await command();
-      return true;
-    } catch (error) {
-      setRefusals((before) => new Map([...before, [id, asRefusal(error).message]]));
-      return false;
-    } finally {
-      setPending((before) => new Set([...before].filter((known) => known !== id)));
-    }
-  }, []);
+  const run = useCallback(
+    async (id: string, command: () => Promise<unknown>): Promise<boolean> => {
+      setRefusals((before) => new Map([...before].filter(([known]) => known !== id)));
+      setPending((before) => new Set([...before, id]));
+      try {
+        await command();
+        return true;
+      } catch (error) {
+        const { message } = asRefusal(error);
+        // A machine that is far may answer when its page has long been left.
+        if (isShown.current) setRefusals((before) => new Map([...before, [id, message]]));
+        else toast({ tone: 'error', text: `${id}: ${message}` });
+        return false;
+      } finally {
+        setPending((before) => new Set([...before].filter((known) => known !== id)));
+      }
+    },
+    [isShown, toast],
+  );
 
   const functions = useMemo(() => {
     const change = (machine: MachineView, what: MachineChange): Promise<boolean> =>

@@ -3,6 +3,7 @@ import { Button, Checkbox, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { upperBands, bands, type UpperBand, type Band } from '../../../core/contract/states.js';
 import { useConfirm } from '../../components/confirm.js';
+import { useRefused } from '../../components/use-refused.js';
 import { useHost } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';
 import { newRequestId } from '../../state/request-id.js';
@@ -40,7 +41,7 @@ export function EditRow({ before, isNew, columns, onDone }: EditRowProps) {
   const [draft, setDraft] = useState(before);
   const [tried, setTried] = useState(false);
   const [saving, setSaving] = useState(false);
-  const [refused, setRefused] = useState<string | null>(null);
+  const [refused, setRefused] = useRefused(words.refused);
   const edit = editOf(before, draft);
   const errors = tried ? edit.errors : {};
   const change = (part: Partial<BudgetDraft>) => {

@@ -1,8 +1,8 @@
 /** Whether past use counts in the order of users, and how fast it fades; changed by who may. */
 import { Select } from '@mantine/core';
-import { useState } from 'react';
 import { halfLifeToText, textToHalfLife } from '../../../core/contract/half-life.js';
 import { useConfirm } from '../../components/confirm.js';
+import { useRefused } from '../../components/use-refused.js';
 import { useHost } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';
 import { newRequestId } from '../../state/request-id.js';
@@ -19,7 +19,7 @@ interface PastUseProps {
 export function PastUse({ halfLifeMs, mayManage }: PastUseProps) {
   const host = useHost();
   const confirm = useConfirm();
-  const [refused, setRefused] = useState<string | null>(null);
+  const [refused, setRefused] = useRefused((message) => message);
   const current = halfLifeToText(halfLifeMs);
   const change = async (text: string) => {
     const wanted = textToHalfLife(text);

@@ -7,6 +7,7 @@ import { useConfirm } from '../../components/confirm.js';
 import { Icon } from '../../components/icon.js';
 import { RelativeTime } from '../../components/time.js';
 import { Dash, Size } from '../../components/values.js';
+import { useRefused } from '../../components/use-refused.js';
 import { useHost } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';
 import { useImagesAgain } from '../../state/use-images.js';
@@ -57,9 +58,9 @@ function ImageRow({ image }: { readonly image: ImageView }) {
   const host = useHost();
   const confirm = useConfirm();
   const again = useImagesAgain();
-  const [refused, setRefused] = useState<string | null>(null);
-  const [removing, setRemoving] = useState(false);
   const name = image.names[0] ?? shortId(image.id);
+  const [refused, setRefused] = useRefused((message) => `${name}: ${words.notRemoved(message)}`);
+  const [removing, setRemoving] = useState(false);
   const remove = async () => {
     const yes = await confirm({
       title: words.removeTitle(name, image.machineId),

@@ -3,6 +3,8 @@ import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { imageName } from '../../../core/contract/container-fields.js';
 import type { MachineView } from '../../../core/contract/machines.js';
+import { useIsShown } from '../../components/use-is-shown.js';
+import { useRefused } from '../../components/use-refused.js';
 import { useHost } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';
 import { common } from '../../strings/common.js';
@@ -35,7 +37,8 @@ function Fields({ machines, onClose }: Omit<PullFormProps, 'opened'>) {
   const [chosen, setChosen] = useState<string | null>(null);
   const [tried, setTried] = useState(false);
   const [sending, setSending] = useState(false);
-  const [refused, setRefused] = useState<string | null>(null);
+  const isShown = useIsShown();
+  const [refused, setRefused] = useRefused(words.notPulled);
   const machine = chosen ?? ready[0] ?? null;
   const read = imageName.safeParse(image);
   const submit = async () => {
@@ -45,7 +48,7 @@ function Fields({ machines, onClose }: Omit<PullFormProps, 'opened'>) {
     setSending(true);
     try {
       await host.call('image.pull', { machineId: machine, image: read.data });
-      onClose();
+      if (isShown.current) onClose();
     } catch (error) {
       setRefused(asRefusal(error).message);
       setSending(false);

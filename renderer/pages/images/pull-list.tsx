@@ -1,9 +1,9 @@
 /** Fetches of images: how far each is and how long it may still take, or why it ended. */
 import { Button } from '@mantine/core';
-import { useState } from 'react';
 import type { ImagePull } from '../../../core/contract/machines.js';
 import { useTimeText } from '../../components/clock.js';
 import { Icon, type IconName } from '../../components/icon.js';
+import { useRefused } from '../../components/use-refused.js';
 import { useHost } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';
 import { images as words } from '../../strings/images.js';
@@ -36,7 +36,7 @@ const estimateFromShare = 0.03;
 
 function PullLine({ pull }: { readonly pull: ImagePull }) {
   const host = useHost();
-  const [refused, setRefused] = useState<string | null>(null);
+  const [refused, setRefused] = useRefused((message) => words.cancelFailed(pull.image, message));
   const { doneBytes, totalBytes, state } = pull;
   const share = totalBytes === null || totalBytes === 0 ? null : Math.min(1, doneBytes / totalBytes);
   const left = useTimeText((now) =>

@@ -1,6 +1,6 @@
 /** Name and path, state with its cause in one sentence, and what can be done. */
 import { ActionIcon, Button, Menu } from '@mantine/core';
-import { useState, useSyncExternalStore } from 'react';
+import { useSyncExternalStore } from 'react';
 import { jobRoute, jobsRoute, navigate, newJobRoute, routeHash } from '../../app/router.js';
 import { Icon } from '../../components/icon.js';
 import { JobChangeItems } from '../../components/job-change-items.js';
@@ -12,6 +12,7 @@ import { toCommandLine } from '../../../core/contract/job-text.js';
 import { specToRequest } from '../../../core/contract/job-yaml.js';
 import type { JobChange } from '../../../core/contract/queue.js';
 import type { JobSummary } from '../../../core/contract/views.js';
+import { useRefused } from '../../components/use-refused.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
 import { useDesktop } from '../../state/desktop-context.js';
 import { changeJobs } from '../../state/job-changes.js';
@@ -33,7 +34,7 @@ export function JobHeader({ summary, detail, actions }: JobHeaderProps) {
   const copy = useCopy();
   const { actions: pending, host } = useDesktop();
   const budgets = useBudgets();
-  const [refused, setRefused] = useState<string | null>(null);
+  const [refused, setRefused] = useRefused((message) => `${summary.name}: ${message}`);
   const isLive = budgets.kind === 'live';
   const mayChange = canStop(summary) && (!isLive || budgets.mayManage || summary.user === budgets.me);
   const change = (what: JobChange) => {

@@ -1,7 +1,7 @@
 /** Name, how the machine is, and what can be done to it. */
 import { ActionIcon, Button, Menu } from '@mantine/core';
 import type { MachineView } from '../../../core/contract/machines.js';
-import { machinesRoute, navigate, routeHash } from '../../app/router.js';
+import { currentRoute, machinesRoute, navigate, routeHash } from '../../app/router.js';
 import { Icon } from '../../components/icon.js';
 import { MachineMenuItems } from '../../components/machine-menu-items.js';
 import { ConditionBadge, SchedulingBadge } from '../../components/machine-state.js';
@@ -76,7 +76,8 @@ export function MachineHeader({ machine, actions }: MachineHeaderProps) {
               actions={actions}
               withOpen={false}
               onRemoved={() => {
-                navigate(machinesRoute);
+                const shown = currentRoute();
+                if (shown.page === 'machine' && shown.machineId === machine.id) navigate(machinesRoute);
               }}
             />
           </Menu.Dropdown>

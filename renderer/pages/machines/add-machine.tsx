@@ -8,6 +8,8 @@ import {
   type MachineView,
 } from '../../../core/contract/machines.js';
 import { useToast } from '../../components/toasts.js';
+import { useIsShown } from '../../components/use-is-shown.js';
+import { useRefused } from '../../components/use-refused.js';
 import { useHost } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';
 import { newRequestId } from '../../state/request-id.js';
@@ -80,7 +82,8 @@ function Wizard({ known, onClose }: Omit<AddMachineProps, 'opened'>) {
   /** Which look is waited for: an answer about an address that stood there before must not pass for this one's. */
   const wantedLook = useRef(0);
   const [adding, setAdding] = useState(false);
-  const [refused, setRefused] = useState<string | null>(null);
+  const isShown = useIsShown();
+  const [refused, setRefused] = useRefused(words.notAdded);
   const nameField = useRef<HTMLInputElement>(null);
   const acceptBox = useRef<HTMLInputElement>(null);
   const addressRead = sshAddress.safeParse(address);
@@ -126,7 +129,8 @@ function Wizard({ known, onClose }: Omit<AddMachineProps, 'opened'>) {
         return;
       }
       toast({ tone: 'info', text: words.added(machine.id) });
-      onClose();
+      // Another may be on its way by then.
+      if (isShown.current) onClose();
     } catch (error) {
       setRefused(asRefusal(error).message);
     } finally {

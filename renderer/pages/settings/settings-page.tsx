@@ -1,11 +1,12 @@
 /** Settings of the window and the tray, and what this is: version, runtime, data folder. Each change is kept at once. */
 import { Button, Switch } from '@mantine/core';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode } from 'react';
 import type { DesktopSettings } from '../../../core/contract/desktop-bridge.js';
 import { Icon } from '../../components/icon.js';
 import { PageHeader } from '../../components/page-header.js';
 import { useToast } from '../../components/toasts.js';
 import { Dash } from '../../components/values.js';
+import { useRefused } from '../../components/use-refused.js';
 import { useDesktop, useHostStatus } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';
 import { useStore } from '../../state/use-store.js';
@@ -19,7 +20,7 @@ export function SettingsPage() {
   const desktop = useDesktop();
   const settings = useStore(desktop.settings);
   const info = useStore(desktop.info);
-  const [refused, setRefused] = useState<string | null>(null);
+  const [refused, setRefused] = useRefused(words.notSaved);
   const change = (part: Partial<DesktopSettings>) => {
     setRefused(null);
     desktop.changeSettings(part).catch((error: unknown) => {
