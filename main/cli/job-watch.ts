@@ -2,13 +2,16 @@
 import { RefusalError, type Refusal } from '../../core/contract/errors.js';
 import { isTerminalJobState } from '../../core/contract/states.js';
 import type { JobSummary, TaskView } from '../../core/contract/views.js';
+import type { Connection } from './connection.js';
 import type { HostLink } from './host-link.js';
 
 export interface WatchedJob {
   readonly summary: JobSummary;
-  /** By index; complete from the first snapshot on. */
+  /** By index; all of them, unless fewer were asked for. */
   readonly tasks: ReadonlyMap<number, TaskView>;
 }
+
+const pageSize = 500;
 
 /** True when the job has ended and every attempt is verified gone. */
 export function isSettled(job: WatchedJob): boolean {
@@ -21,51 +24,74 @@ export function isSettled(job: WatchedJob): boolean {
 
 /**
  * Calls `changed` with each state seen, the first at once, until it returns true; resolves with that state. Goes on through
- * lost connections. Rejects with the host's refusal, such as NOT_FOUND.
+ * lost connections. Rejects with the host's refusal, such as NOT_FOUND. `some`: as many tasks as a first answer holds will do.
  */
 export async function watchJob(
   link: HostLink,
   jobId: string,
   changed: (job: WatchedJob) => boolean,
+  wanted: 'all' | 'some' = 'all',
 ): Promise<WatchedJob> {
   return await link.persist(
     (connection) =>
       new Promise<WatchedJob>((resolve, reject) => {
         let tasks = new Map<number, TaskView>();
+        /** Null: tasks of the last snapshot are still missing. */
+        let seen: WatchedJob | null = null;
         let over = false;
         let unsubscribe: () => void = () => undefined;
-        const finish = () => {
+        const finish = (end: () => void) => {
+          if (over) return;
           over = true;
           unsubscribe();
+          end();
         };
-        const take = (summary: JobSummary, some: readonly TaskView[]) => {
+        const fail = (error: unknown) =>
+          finish(() => reject(error instanceof Error ? error : new Error(String(error))));
+        const tell = (job: WatchedJob) => {
           if (over) return;
-          for (const task of some) tasks.set(task.index, task);
-          const job = { summary, tasks };
+          seen = job;
           try {
-            if (!changed(job)) return;
+            if (changed(job)) finish(() => resolve(job));
           } catch (error) {
-            finish();
-            reject(error instanceof Error ? error : new Error(String(error)));
-            return;
+            fail(error);
           }
-          finish();
-          resolve(job);
+        };
+        let latest: JobSummary | null = null;
+        /** A snapshot holds the first tasks alone. What has changed meanwhile is not undone by what is read of it. */
+        const complete = async (mine: Map<number, TaskView>) => {
+          for await (const task of tasksFrom(connection, jobId, mine.size)) {
+            if (tasks !== mine || over) return;
+            if (!mine.has(task.index)) mine.set(task.index, task);
+          }
+          if (tasks === mine && latest !== null) tell({ summary: latest, tasks });
         };
         unsubscribe = connection.subscribe(
           'job',
           { jobId },
           {
             snapshot: (value) => {
-              tasks = new Map();
-              take(value.summary, value.tasks);
+              const fresh = new Map(value.tasks.map((task) => [task.index, task]));
+              [tasks, latest, seen] = [fresh, value.summary, null];
+              if (wanted === 'some' || fresh.size >= value.summary.numTasks) tell({ summary: latest, tasks });
+              else complete(fresh).catch(fail);
             },
-            delta: (value) => take(value.summary, value.tasks),
-            ended: (reason: Refusal) => {
-              if (!over) reject(new RefusalError(reason));
+            delta: (value) => {
+              for (const task of value.tasks) tasks.set(task.index, task);
+              latest = value.summary;
+              if (seen !== null) tell({ summary: latest, tasks });
             },
+            ended: (reason: Refusal) => fail(new RefusalError(reason)),
           },
         );
       }),
   );
+}
+
+async function* tasksFrom(connection: Connection, jobId: string, first: number): AsyncGenerator<TaskView> {
+  for (let offset = first; ; offset += pageSize) {
+    const { rows } = await connection.call('task.list', { jobId, offset, limit: pageSize });
+    yield* rows;
+    if (rows.length < pageSize) return;
+  }
 }

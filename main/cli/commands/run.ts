@@ -67,10 +67,11 @@ async function firstLook(context: Context, jobId: string): Promise<WatchedJob> {
   let last: WatchedJob | null = null;
   let enough = false;
   let timer: NodeJS.Timeout | undefined;
-  const seen = watchJob(context.link, jobId, (job) => {
+  const look = (job: WatchedJob): boolean => {
     last = job;
     return enough || job.summary.state !== 'PENDING' || job.summary.waiting !== null;
-  });
+  };
+  const seen = watchJob(context.link, jobId, look, 'some');
   const timeUp = new Promise<WatchedJob | null>((resolve) => {
     timer = setTimeout(() => {
       enough = true;
