@@ -214,6 +214,19 @@ describe('what is read from the rows is what was kept', () => {
   });
 });
 
+test('a gang starts whole or not at all, also where there are not ports for all of it', () => {
+  const rows = rowsOf({ cpu: 1, replicas: 3, gangBy: 'worker', ports: ['http'] }, { cpu: 1 });
+  rows.portsLeft = 2;
+  rows.round([machine]);
+  expect([rows.taskStates('/ann/a'), rows.taskStates('/ann/b')]).toEqual([
+    ['PENDING', 'PENDING', 'PENDING'],
+    ['ASSIGNED'],
+  ]);
+  rows.portsLeft = 3;
+  rows.round([machine]);
+  expect(rows.taskStates('/ann/a')).toEqual(['ASSIGNED', 'ASSIGNED', 'ASSIGNED']);
+});
+
 describe('a change of a job', () => {
   test('counts also in a round in which another of its tasks starts', () => {
     const rows = rowsOf({ cpu: 1, replicas: 2, maxActive: 1 });

@@ -10,13 +10,15 @@ import { formatDuration } from '../formats/durations.js';
 import { timeText } from '../formats/times.js';
 import type { Decision, NeverReason, Placed } from './decision.js';
 
+type Ports = Readonly<Record<string, number>>;
+
 export interface CarryOut {
   readonly nowMs: number;
   readonly backendId: string;
   /** A new uid for an attempt. */
   uid(): string;
-  /** Ports for a task of the job; null when none is free. */
-  ports(jobId: string): Readonly<Record<string, number>> | null;
+  /** Ports for so many tasks of the job; null when there are not enough free. */
+  ports(jobId: string, tasks: number): readonly Ports[] | null;
   /** The machine as it is now; undefined when it is gone. */
   worker(workerId: string): Assignment['worker'] | undefined;
   /** Why the job competes in a lower band than it asks for, as the decision had it; null when it does not. */
@@ -35,18 +37,39 @@ export function carryOut(draft: Draft, decision: Decision, context: CarryOut): v
     // A member of a gang has fallen with the first of it already.
     preempt(draft, uid, { reason, actor: controllerActor, nowMs: context.nowMs, forJob });
   }
-  for (const placed of decision.placed) {
-    if (placed.waitsFor.length > 0) claim(draft, placed, context);
-    else place(draft, placed, context);
+  const { placed } = decision;
+  for (let at = 0; at < placed.length;) {
+    const end = endOfUnit(draft, placed, at);
+    const unit = placed.slice(at, end);
+    if (placed[at]?.waitsFor.length === 0) place(draft, unit, context);
+    else for (const one of unit) claim(draft, one, context);
+    at = end;
   }
 }
 
-function place(draft: Draft, placed: Placed, context: CarryOut): void {
+/** The members of a gang follow each other. */
+function endOfUnit(draft: Draft, placed: readonly Placed[], at: number): number {
+  const { jobId = '' } = placed[at] ?? {};
+  let end = at + 1;
+  if ((draft.job(jobId)?.spec.gangBy ?? null) !== null) while (placed[end]?.jobId === jobId) end += 1;
+  return end;
+}
+
+/** A task, or all members of a gang: what they need beside their places is there for all of them, or none of them starts. */
+function place(draft: Draft, unit: readonly Placed[], context: CarryOut): void {
+  const ports = context.ports(unit[0]?.jobId ?? '', unit.length);
+  for (const [at, placed] of unit.entries()) {
+    const own = ports?.[at];
+    if (own === undefined) context.moved(placed.taskId, 'Not enough ports of the range are free.');
+    else placeOne(draft, placed, own, context);
+  }
+}
+
+function placeOne(draft: Draft, placed: Placed, ports: Ports, context: CarryOut): void {
   const { taskId, jobId, workerId, devices, band, evictableBy } = placed;
   const worker = context.worker(workerId);
-  const ports = context.ports(jobId);
-  if (worker === undefined || ports === null) {
-    context.moved(taskId, ports === null ? 'No port of the range is free.' : 'Its machine is gone.');
+  if (worker === undefined) {
+    context.moved(taskId, 'Its machine is gone.');
     return;
   }
   const { backendId, nowMs } = context;

@@ -26,6 +26,8 @@ export class Rows extends World {
     nowMs: this.nowMs,
   }));
   readonly moved: string[] = [];
+  /** Tasks that still get the ports they need. */
+  portsLeft = Number.POSITIVE_INFINITY;
   rules: Rules = ourRules;
   private minted = 0;
 
@@ -58,7 +60,7 @@ export class Rows extends World {
         nowMs: this.nowMs,
         backendId: 'local',
         uid: () => `u${String((this.minted += 1)).padStart(15, '0')}`,
-        ports: () => ({}),
+        ports: (_, tasks) => (tasks > this.portsLeft ? null : Array.from({ length: tasks }, () => ({}))),
         worker: (id) => workers.find((worker) => worker.id === id),
         demotionOf: (jobId) => {
           const entry = this.scheduler.cluster.queue.jobs.get(jobId);

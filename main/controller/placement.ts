@@ -108,9 +108,9 @@ export class Placement {
       nowMs: input.nowMs,
       backendId: input.backendId,
       uid: () => input.fresh.uid(),
-      ports: (jobId) => {
+      ports: (jobId, tasks) => {
         const names = draft.job(jobId)?.spec.ports ?? [];
-        return names.length === 0 ? {} : input.ports.allot(names, draft.unfinishedAttempts());
+        return input.ports.allot(names, tasks, names.length === 0 ? [] : draft.unfinishedAttempts());
       },
       worker: (id) => this.workers.get(id),
       demotionOf: (jobId) => this.demotionOf(jobId, input.nowMs),

@@ -5,24 +5,31 @@ const firstPort = 30_000;
 const lastPort = 39_999;
 
 /**
- * One port a name, or null when the range is used up. Starts behind the last one given, so that a port just freed, whose
- * connections may linger, is taken again last.
+ * One port a name and task, or null when there are not so many free: then none is given. Starts behind the last one given, so that a
+ * port just freed, whose connections may linger, is taken again last.
  */
 export class PortRange {
   private next = firstPort;
 
-  allot(names: readonly string[], unfinished: Iterable<Attempt>): Record<string, number> | null {
-    if (names.length === 0) return {};
+  allot(
+    names: readonly string[],
+    tasks: number,
+    unfinished: Iterable<Attempt>,
+  ): readonly Readonly<Record<string, number>>[] | null {
     const taken = new Set<number>();
     for (const attempt of unfinished) for (const port of Object.values(attempt.ports)) taken.add(port);
-    const result: Record<string, number> = {};
-    for (const name of names) {
-      const port = this.free(taken);
-      if (port === null) return null;
-      taken.add(port);
-      result[name] = port;
+    const all: Record<string, number>[] = [];
+    for (let task = 0; task < tasks; task += 1) {
+      const own: Record<string, number> = {};
+      for (const name of names) {
+        const port = this.free(taken);
+        if (port === null) return null;
+        taken.add(port);
+        own[name] = port;
+      }
+      all.push(own);
     }
-    return result;
+    return all;
   }
 
   private free(taken: ReadonlySet<number>): number | null {
