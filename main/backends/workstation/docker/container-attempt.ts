@@ -297,7 +297,7 @@ export class ContainerAttempt {
         await this.copy.finish();
         this.copy.close();
         this.copy = null;
-        return await withMemory(entry, view, seen, () => this.inspect(part));
+        return await withMemory(context.reporter, entry, view, seen, () => this.inspect(part));
       } catch (error) {
         if (error instanceof EngineRefusal && (await this.isGoing(part)))
           throw new Over(this.removedByHand());

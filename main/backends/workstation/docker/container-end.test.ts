@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { refusedEnd } from './container-end.js';
+import { launchOf } from '../../../../test/harness/backend-probe.js';
+import { readContainer } from '../../../../core/formats/docker/inspect.js';
+import { newEntry } from '../process/attempt-entry.js';
+import { endOfRun, refusedEnd, withMemory } from './container-end.js';
 
 const full = { path: '/var/lib/docker', totalBytes: 50 * 1024 ** 3, freeBytes: 0 };
 const roomy = { ...full, freeBytes: 20 * 1024 ** 3 };
@@ -36,4 +39,28 @@ describe('a start that the Engine refused', () => {
       cause: { code: 'PROGRAM_NOT_FOUND' },
     });
   });
+});
+
+test('a success of which a part was ended for want of memory says so', async () => {
+  const launch = launchOf({ command: ['python3'], memory: '8GB' });
+  const entry = newEntry(launch.uid, '/nowhere', launch);
+  const warnings: string[] = [];
+  const reporter = {
+    warn: (_: unknown, warning: { message: string }) => void warnings.push(warning.message),
+  };
+  const view = readContainer({
+    Id: 'c1',
+    State: { Status: 'exited', ExitCode: 0, OOMKilled: false },
+    HostConfig: { Memory: 8e9 },
+  });
+  if (view === null) throw new Error('no container');
+  const seen = { id: 'c1', outOfMemory: false, signals: [], lostAtMs: null, isFar: false };
+  const end = () => withMemory(reporter, entry, view, seen, () => Promise.resolve(null));
+  expect(await end()).toBe(view);
+  expect(warnings).toEqual([]);
+  seen.outOfMemory = true;
+  expect(endOfRun(entry, await end(), seen, 7, null)).toMatchObject({ state: 'SUCCEEDED', cause: null });
+  expect(warnings).toEqual([
+    'The system ended a process of the task because its memory limit of 7.45 GiB was reached, and its command ended with exit code 0 all the same: what it has made may lack something.',
+  ]);
 });

@@ -16,7 +16,7 @@ import {
 import type { ContainerView } from '../../../../core/formats/docker/inspect.js';
 import type { AttemptEntry } from '../process/attempt-entry.js';
 import { lastLine, saidOfNoRoom } from '../process/last-words.js';
-import { outcomeOf, signalOf } from '../process/outcome.js';
+import { killedForMemory, outcomeOf, signalOf } from '../process/outcome.js';
 import { noteFile, readNote, unreadable, type AttemptEnd } from './attempt-note.js';
 import { pauseOf, waits } from './attempt-turns.js';
 import type { ContainerContext } from './container-context.js';
@@ -151,8 +151,27 @@ export function endOfSetUp(
   return { ...end, cause };
 }
 
-/** Killed by the kernel for want of memory, or by somebody: the Engine may learn it a moment later. */
+/** As it ended, with what is known of its memory by then; of what only a part of it lacked it is warned. */
 export async function withMemory(
+  reporter: Pick<ContainerContext['reporter'], 'warn'>,
+  entry: AttemptEntry,
+  view: ContainerView,
+  seen: Watched,
+  look: () => Promise<ContainerView | null>,
+): Promise<ContainerView> {
+  const last = await lastLook(entry, view, seen, look);
+  const killed = last.outOfMemory || seen.outOfMemory;
+  const warning = killedForMemory(
+    killed,
+    last.exitCode,
+    entry.launch?.spec.memoryBytes ?? last.memoryLimitBytes,
+  );
+  if (warning !== null) reporter.warn(entry, warning);
+  return last;
+}
+
+/** Killed by the kernel for want of memory, or by somebody: the Engine may learn it a moment later. */
+async function lastLook(
   entry: AttemptEntry,
   view: ContainerView,
   seen: Watched,

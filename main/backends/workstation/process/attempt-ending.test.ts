@@ -1,5 +1,8 @@
 /** What a killed process that does not go is told as. The pid lies beyond all a system gives, so nothing real is signalled. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { launchOf } from '../../../../test/harness/backend-probe.js';
 import type { OwnedProcess, ProcessView } from '../../../machine/processes.js';
 import type { AttemptObservation } from '../../backend.js';
@@ -98,4 +101,19 @@ test('a process that does not end although it was killed is named, and the attem
   await pass(1000);
   expect(reports).toHaveLength(2);
   expect(reports[1]).toMatchObject({ state: 'SUCCEEDED', exitCode: 0, cause: null, durationMs: 8, warnings });
+});
+
+test('a success of which the system ended a process for want of memory says so', async () => {
+  const group = mkdtempSync(path.join(os.tmpdir(), 'iris-group-'));
+  onTestFinished(() => rmSync(group, { recursive: true }));
+  writeFileSync(path.join(group, 'memory.events'), 'oom 1\noom_kill 1\n');
+  entry.groups = [group];
+  living = [];
+  const cause = { code: 'SUPERVISOR_LOST', message: 'lost' } as const;
+  const status = { kind: 'exit', code: 0 } as const;
+  ending.finish(entry, { finishedAtMs: 9, durationMs: 8, status, otherwise: cause }, false);
+  await pass(100);
+  expect(reports).toMatchObject([
+    { state: 'SUCCEEDED', exitCode: 0, cause: null, warnings: [{ code: 'MEMORY_LIMIT' }] },
+  ]);
 });

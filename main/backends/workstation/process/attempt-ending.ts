@@ -7,7 +7,7 @@ import { readGroupUsage, removeGroups } from './control-groups.js';
 import type { LinkLog } from './launcher-link.js';
 import { saidOfNoRoom } from './last-words.js';
 import { fullDisk, logMayBeCut } from './log-storage.js';
-import { outcomeOf } from './outcome.js';
+import { killedForMemory, outcomeOf } from './outcome.js';
 import type { EndTarget, SessionEnder } from './session-end.js';
 
 /** What is asked of others at an end. */
@@ -137,6 +137,8 @@ export class AttemptEnding {
     const spec = entry.launch?.spec;
     const code = end.status?.code ?? null;
     const outOfMemory = usage !== null && usage.outOfMemoryKills > 0;
+    const killed = killedForMemory(outOfMemory, code, spec?.memoryBytes ?? null);
+    if (killed !== null) this.options.warn(entry, killed);
     const full = fullDisk(entry.folder);
     // Of one that never got as far as its command the cause says it.
     if (full !== null && end.status !== null && !entry.warnings.has('LOG_STORAGE_FULL'))

@@ -90,6 +90,17 @@ export function outcomeOf(facts: EndFacts): Outcome {
   };
 }
 
+/** Of one that succeeded all the same; null: how it ended says it, or nothing of it was. */
+export function killedForMemory(
+  killed: boolean,
+  code: number | null,
+  limitBytes: number | null,
+): Cause | null {
+  if (!killed || code !== 0 || limitBytes === null) return null;
+  const message = `The system ended a process of the task because its memory limit of ${formatSize(limitBytes)} was reached, and its command ended with exit code 0 all the same: what it has made may lack something.`;
+  return { code: 'MEMORY_LIMIT', message };
+}
+
 /** The attempt's exit code says only that time was up. */
 function leftWith(code: number | null, signal: string | null): string {
   if (signal !== null) return ` by ${signal}`;
