@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../../core/contract/views.js';
 import { refusal } from '../../../core/contract/errors.js';
@@ -8,7 +8,7 @@ import { FakeHost } from '../../../test/harness/fake-host.js';
 import { renderInWindow } from '../../../test/harness/render-window.js';
 import { withNewer } from '../../components/audit/use-audit.js';
 import { Pages } from '../../app/pages.js';
-import { useRoute } from '../../app/router.js';
+import { activityRoute, navigate, useRoute } from '../../app/router.js';
 import { ActivityPage } from './activity-page.js';
 
 function audit(host: FakeHost, count: number): void {
@@ -65,6 +65,27 @@ describe('Activity page', () => {
     await screen.findByText('Nothing in what was looked through matches.');
     fireEvent.click(screen.getByRole('button', { name: 'Clear' }));
     await screen.findByText('40 in all');
+  });
+
+  it('follows the address where it changes by itself', async () => {
+    const host = new FakeHost();
+    audit(host, 40);
+    window.location.hash = '#/activity?entity=%2Fanna%2Frun-3';
+    renderInWindow(<Routed />, { host });
+    await screen.findByText('4 in all');
+    act(() => {
+      navigate(activityRoute());
+    });
+    await screen.findByText('40 in all');
+    const field = screen.getByRole<HTMLInputElement>('textbox', { name: 'Of which job, machine or user' });
+    expect(field.value).toBe('');
+    // What was typed and is not asked for yet stays as it is typed.
+    fireEvent.change(field, { target: { value: '/anna/run-4 ' } });
+    await screen.findByText('4 in all');
+    expect([field.value, window.location.hash]).toEqual([
+      '/anna/run-4 ',
+      '#/activity?entity=%2Fanna%2Frun-4',
+    ]);
   });
 
   it('shows what is new when something changes', async () => {

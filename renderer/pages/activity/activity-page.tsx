@@ -22,6 +22,12 @@ const restMs = 300;
 export function ActivityPage({ entity }: ActivityPageProps) {
   const feed = useAudit(entity === '' ? null : entity, null);
   const [text, setText] = useState(entity);
+  const [asked, setAsked] = useState(entity);
+  // The address changed by itself (back, a link, the rail): the field follows.
+  if (entity !== asked) {
+    setAsked(entity);
+    setText(entity);
+  }
   const [actor, setActor] = useState('');
   const [action, setAction] = useState('');
   const field = useRef<HTMLInputElement>(null);
@@ -30,6 +36,7 @@ export function ActivityPage({ entity }: ActivityPageProps) {
     const wanted = text.trim();
     if (wanted === entity) return undefined;
     const timer = setTimeout(() => {
+      setAsked(wanted);
       replaceRoute(activityRoute(wanted));
     }, restMs);
     return () => {

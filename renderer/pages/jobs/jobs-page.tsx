@@ -87,6 +87,8 @@ export function JobsPage({ query }: { readonly query: string }) {
   }, searchDelayMs);
   const onSearch = (text: string) => {
     setSearchText(text);
+    // What was typed a moment before must not come after it.
+    applySearch.cancel();
     if (text === '') show({ ...view, search: '' });
     else applySearch(text);
   };
@@ -317,7 +319,14 @@ export function JobsPage({ query }: { readonly query: string }) {
         />
       ) : null}
       {failedWhole || nothingYet ? null : empty ? (
-        <NoJobs view={view} onShowAll={() => onSearchReset(setSearchText, show)} />
+        <NoJobs
+          view={view}
+          onShowAll={() => {
+            applySearch.cancel();
+            setSearchText('');
+            show(wholeView);
+          }}
+        />
       ) : (
         <JobTable
           state={state}
@@ -348,11 +357,6 @@ export function JobsPage({ query }: { readonly query: string }) {
       )}
     </>
   );
-}
-
-function onSearchReset(setSearchText: (text: string) => void, show: (view: JobsView) => void): void {
-  setSearchText('');
-  show(wholeView);
 }
 
 function NoJobs({ view, onShowAll }: { readonly view: JobsView; readonly onShowAll: () => void }) {
