@@ -124,6 +124,28 @@ describe('Queue page', () => {
     ]);
   });
 
+  it.each([
+    ['j', 2],
+    ['k', 0],
+  ])('goes on by %s beside a job that has started', async (key, neighbour) => {
+    const { host } = renderInWindow(<QueuePage />, { host: lab() });
+    await rowOf('first');
+    const names = (await lines()).flatMap((line) => /^\d+ \S+ (\w+)/.exec(line ?? '')?.[1] ?? []);
+    press('j');
+    press('j');
+    const gone = [...host.jobs.values()].find((row) => row.name === names[1]);
+    host.change(gone?.id ?? '', { state: 'RUNNING', startedAtMs: nowMs, waiting: null });
+    host.publish();
+    await waitFor(async () => {
+      expect(within(await grid()).queryByText(names[1] ?? '')).toBe(null);
+    });
+    press(key);
+    const wanted = (await rowOf(names[neighbour] ?? '')).id;
+    await waitFor(async () => {
+      expect((await grid()).getAttribute('aria-activedescendant')).toBe(wanted);
+    });
+  });
+
   it('goes through the list by keys and moves among one’s own jobs', async () => {
     const { host } = renderInWindow(<QueuePage />, { host: lab() });
     await rowOf('first');

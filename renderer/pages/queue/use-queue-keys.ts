@@ -1,5 +1,5 @@
 /** Keys of the queue. They act on the selection, or on the active job when nothing is selected. */
-import type { RefObject } from 'react';
+import { useEffect, useRef, type RefObject } from 'react';
 import type { JobChange, QueuedJobView } from '../../../core/contract/queue.js';
 import { useShortcuts } from '../../components/shortcuts.js';
 import type { Selection } from '../jobs/selection.js';
@@ -32,6 +32,13 @@ const inTimeline = () => (document.activeElement?.closest('[role="application"]'
 
 export function useQueueKeys(options: QueueKeysOptions): void {
   const { index, selection, control, chosen } = options;
+  const active = selection.active();
+  const activeAt = active === null ? -1 : index.ids.indexOf(active);
+  /** Where the active job was when it was last seen: it may have started since. */
+  const lastAt = useRef(-1);
+  useEffect(() => {
+    if (activeAt >= 0 || active === null) lastAt.current = activeAt;
+  }, [active, activeAt]);
 
   const goTo = (at: number, extend = false) => {
     if (inTimeline()) return false;
@@ -44,9 +51,12 @@ export function useQueueKeys(options: QueueKeysOptions): void {
     return true;
   };
   const move = (by: number, extend = false) => {
-    const active = selection.active();
-    const at = active === null ? -1 : index.ids.indexOf(active);
-    return goTo(at < 0 ? 0 : at + by, extend);
+    const now = selection.active();
+    const at = now === null ? -1 : index.ids.indexOf(now);
+    if (at >= 0) return goTo(at + by, extend);
+    if (now === null || lastAt.current < 0) return goTo(0, extend);
+    // What was below the job that left is in its place now.
+    return goTo(by > 0 ? lastAt.current + by - 1 : lastAt.current + by, extend);
   };
   const withActive = (run: (id: string) => void) => {
     const id = selection.active();
