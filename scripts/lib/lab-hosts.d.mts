@@ -16,6 +16,7 @@ export interface LabHost {
   setMachineId(id: string): void;
   newHostKey(): void;
   fingerprint(): string;
+  logins(): number;
   boot(): Promise<void>;
   writeConfig(): void;
   sh(script: string): string;
@@ -34,7 +35,10 @@ export class Lab {
   readonly hosts: readonly LabHost[];
   readonly configFile: string;
   readonly knownHosts: string;
-  host(name: string, more?: { readonly dockerSocket?: string; readonly password?: string }): Promise<LabHost>;
+  host(
+    name: string,
+    more?: { readonly dockerSocket?: string; readonly password?: string; readonly maxSessions?: number },
+  ): Promise<LabHost>;
   /** File of a key that needs a passphrase. */
   lockedKey(passphrase: string): string;
   remove(host: LabHost): Promise<void>;

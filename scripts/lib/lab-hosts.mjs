@@ -81,6 +81,8 @@ export class LabHost {
     this.dockerSocket = '';
     /** Of its user; empty: only keys are let in. */
     this.password = '';
+    /** On one connection. */
+    this.maxSessions = 10;
     mkdirSync(this.home, { recursive: true, mode: 0o700 });
     mkdirSync(this.kept);
     chmodSync(this.kept, 0o1777);
@@ -170,6 +172,11 @@ export class LabHost {
     });
   }
 
+  /** How often somebody was let in since it began. */
+  logins() {
+    return readFileSync(join(this.folder, 'sshd.log'), 'utf8').match(/^Accepted /gm)?.length ?? 0;
+  }
+
   writeShadow() {
     const program = 'print crypt($ARGV[0], q($6$) . $ARGV[1] . q($))';
     const hash = must('perl', ['-e', program, this.password, randomBytes(6).toString('hex')]);
@@ -188,6 +195,7 @@ export class LabHost {
       'StrictModes no',
       'UsePAM no',
       'PrintMotd no',
+      `MaxSessions ${this.maxSessions}`,
       ...(ahead === 0 ? [] : [`SetEnv PERL5LIB=${this.folder} PERL5OPT=-MClockAhead`]),
       ...(this.searchPath === '' ? [] : [`SetEnv PATH=${this.searchPath}`]),
     ];
@@ -312,10 +320,11 @@ export class Lab {
     return file;
   }
 
-  /** @param {string} name @param {{dockerSocket?: string, password?: string}} [more] */
-  async host(name, { dockerSocket = '', password = '' } = {}) {
+  /** @param {string} name @param {{dockerSocket?: string, password?: string, maxSessions?: number}} [more] */
+  async host(name, { dockerSocket = '', password = '', maxSessions = 10 } = {}) {
     const host = new LabHost(this, name);
     host.dockerSocket = dockerSocket;
+    host.maxSessions = maxSessions;
     host.password = password;
     this.hosts.push(host);
     await host.boot();

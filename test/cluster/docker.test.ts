@@ -109,6 +109,32 @@ describeLabEngine('containers on a workstation by SSH', () => {
     expect(await next.text(launch.uid)).toBe(`\r 1%${lines}\r 2%`);
   }, 90_000);
 
+  test('run and speak in any number over one login, of which the server lets through two sessions', async () => {
+    const narrow = await machines.lab.host('ws-narrow', { dockerSocket: engine.socket, maxSessions: 2 });
+    narrow.sh(`mkdir -p ${narrow.home}/jobs`);
+    const probe = await machines.open(narrow);
+    await probe.until(() => probe.backend.observe()[0]?.docker?.state === 'READY', 20_000);
+    const launches = Array.from({ length: 14 }, (_, index) =>
+      launchOf(
+        {
+          command: ['sh', '-c', `echo ${index}; until test -e gate; do usleep 50000; done; echo done`],
+          image: engineImage,
+          workingDirectory: `${narrow.home}/jobs`,
+        },
+        { workerId: 'ws-narrow' },
+      ),
+    );
+    probe.want(...launches.map((launch) => ({ kind: 'run' as const, launch })));
+    const texts = () => Promise.all(launches.map(({ uid }) => probe.text(uid)));
+    await expect.poll(texts, { timeout: 60_000 }).toEqual(launches.map((_, index) => `${index}\n`));
+    narrow.sh(`touch ${narrow.home}/jobs/gate`);
+    for (const { uid } of launches) expect((await probe.over(uid, 60_000)).state).toBe('SUCCEEDED');
+    expect(await texts()).toEqual(launches.map((_, index) => `${index}\ndone\n`));
+    expect(narrow.logins()).toBe(1);
+    await machines.closeProbes();
+    await machines.lab.remove(narrow);
+  }, 150_000);
+
   test('show a line while it grows within a second', async () => {
     const probe = await opened();
     const launch = launchOf({
@@ -144,8 +170,8 @@ describeLabEngine('containers on a workstation by SSH', () => {
   test('their checkpoints are noticed, they find the notice before a stop, and what they wrote stays there', async () => {
     const probe = await opened();
     const launch = inContainer(
-      'echo kept >"$IRIS_WORKDIR/state"; echo here >out.txt; touch "$IRIS_CHECKPOINT_FILE"; ' +
-        'until test -e "$IRIS_WORKDIR/preemption.json"; do usleep 50000; done; cat "$IRIS_WORKDIR/preemption.json"',
+      `trap 'cat "$IRIS_WORKDIR/preemption.json"; exit 0' TERM; echo kept >"$IRIS_WORKDIR/state"; echo here >out.txt; ` +
+        'touch "$IRIS_CHECKPOINT_FILE"; while :; do usleep 50000; done',
     );
     const begun = Date.now();
     probe.run(launch);

@@ -16,7 +16,7 @@ import { endOfRun, endOfSetUp, lookAtDevices, refusedEnd, unfollowed, withMemory
 import type { ContainerContext } from './container-context.js';
 import type { Watched } from './container-hub.js';
 import { containerName, managedLabel } from './container-plan.js';
-import { endContainer, orderNow, type EndOrder } from './container-stop.js';
+import { endContainer, inGrace, orderNow, type EndOrder } from './container-stop.js';
 import { EngineRefusal, EngineUnreachable, lookAtContainer } from './engine.js';
 import { warnOfRestart } from './engine-restart.js';
 import { PullFailed } from './images.js';
@@ -344,7 +344,8 @@ export class ContainerAttempt {
     const order = this.order();
     if (order === null || this.stopping) return;
     this.stopping = true;
-    if (entry.stop !== null && entry.stop.notice !== null) context.onNotice(entry, entry.stop.notice);
+    if (entry.stop !== null && entry.stop.notice !== null)
+      await inGrace(context.onNotice(entry, entry.stop.notice), entry.stop.graceMs);
     await endContainer(context, id, order, () => this.running === id && !this.closed);
     this.stopping = false;
   }

@@ -34,7 +34,7 @@ export interface ContainerContext {
   readonly init: () => boolean;
   readonly withoutInit: () => void;
   readonly onRunning: (entry: AttemptEntry) => void;
-  readonly onNotice: (entry: AttemptEntry, notice: StopNotice) => void;
+  readonly onNotice: (entry: AttemptEntry, notice: StopNotice) => void | Promise<void>;
   readonly onConclude: (entry: AttemptEntry) => void;
   /** What still uses the devices of one that has ended. */
   readonly devicesLeft: (entry: AttemptEntry) => Promise<Cause | null>;

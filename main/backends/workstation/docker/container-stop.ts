@@ -16,6 +16,14 @@ export function orderNow(nowMs: number, signal: string, graceMs: number): EndOrd
   return { signal, graceMs, deadlineMs: nowMs + graceMs, signals: new Set() };
 }
 
+/** A disk that hangs, or a machine that does not answer, keeps a stop no longer. */
+const mostNoticeMs = 2000;
+
+/** Until the notice of a stop can be found by what it is for: the signal comes after it. */
+export async function inGrace(written: void | Promise<void>, graceMs: number): Promise<void> {
+  if (written !== undefined) await Promise.race([written, pauseOf(Math.min(mostNoticeMs, graceMs))]);
+}
+
 /** In steps of this, as the deadline may be brought forward. */
 const stepMs = 200;
 const againAfterMs = 1000;

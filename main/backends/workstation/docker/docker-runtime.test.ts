@@ -1,5 +1,8 @@
 /** Attempts in containers of an Engine that answers late, twice or not at all, and with notes that a power cut left unreadable. */
+import { once } from 'node:events';
+import http from 'node:http';
 import net from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -113,6 +116,45 @@ test('a container whose start was done and not answered runs, and is not started
   engine.end(container, 0);
   await over(wanted.uid);
   expect(last(wanted.uid)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 });
+});
+
+describe('a stop with a notice', () => {
+  const notice = { reason: 'Its place is needed.', deadlineMs: 0 };
+  const stopOf = ({ uid }: AttemptLaunch): DesiredAttempt => ({
+    ...{ kind: 'stop', uid, workerId: 'here', container: true, reason: 'preempted', signal: 'SIGTERM' },
+    ...{ graceMs: 60_000, notice },
+  });
+  async function running(onNotice: DockerRuntimeOptions['onNotice']) {
+    const wanted = launch();
+    const runtime = open({ onNotice });
+    runtime.reconcile([{ kind: 'run', launch: wanted }]);
+    await until(() => last(wanted.uid)?.state === 'RUNNING');
+    return { wanted, runtime };
+  }
+
+  test('sends its signal once the notice is there to be read', async () => {
+    let killedBefore = true;
+    const { wanted, runtime } = await running(async () => {
+      // A signal that does not wait comes before all of these.
+      for (let count = 0; count < 5; count += 1) {
+        const [answer] = (await once(
+          http.get({ socketPath: engine.socket, path: '/_ping' }),
+          'response',
+        )) as [http.IncomingMessage];
+        await textOf(answer);
+      }
+      killedBefore = engine.asked.includes('POST kill');
+    });
+    runtime.reconcile([stopOf(wanted)]);
+    await until(() => engine.asked.includes('POST kill'));
+    expect(killedBefore).toBe(false);
+  });
+
+  test('sends it all the same when the notice cannot be written', async () => {
+    const { wanted, runtime } = await running(() => new Promise(() => undefined));
+    runtime.reconcile([stopOf(wanted)]);
+    await until(() => engine.asked.includes('POST kill'));
+  });
 });
 
 describe('a stop after a restart of the host while set-up scripts', () => {

@@ -48,7 +48,7 @@ export interface DockerRuntimeOptions {
   readonly onState: (state: DockerState) => void;
   readonly onObservations: (batch: readonly AttemptObservation[]) => void;
   readonly onRunning: (entry: AttemptEntry) => void;
-  readonly onNotice: (entry: AttemptEntry, notice: StopNotice) => void;
+  readonly onNotice: (entry: AttemptEntry, notice: StopNotice) => void | Promise<void>;
   readonly onConclude: (entry: AttemptEntry) => void;
   readonly onEnded: (uid: string) => void;
   /** What one uses, as it is measured while it runs. */

@@ -4,7 +4,7 @@ import { messageOf } from '../process/error-code.js';
 import type { SshAddress } from './address.js';
 import type { AskDesk } from './ask-desk.js';
 import { Asking } from './asking.js';
-import { openDockerStream } from './docker-stream.js';
+import { dockerExchangeOver, type DockerExchange } from './docker-exchange.js';
 import { openFarLink, type FarLink, type FarLinkOptions } from './far-link.js';
 import type { FarText } from './far-words.js';
 import { ownKnownHosts } from './machine-memory.js';
@@ -36,6 +36,8 @@ const helloMs = 10_000;
 
 export class FarConnection {
   private link: FarLink | null = null;
+  /** Of this link, once Docker there was asked for. */
+  private exchange: DockerExchange | null = null;
   private timer: NodeJS.Timeout | null = null;
   private opening = false;
   private closed = false;
@@ -74,13 +76,15 @@ export class FarConnection {
 
   /** Leaves; nobody is told. */
   drop(): void {
+    this.closeExchange();
     void this.link?.close();
     this.link = null;
   }
 
   dockerStream(listening: boolean): Duplex {
     if (this.link === null) throw new Error('There is no connection, so Docker there cannot be asked.');
-    return openDockerStream(this.ssh(), this.link.socket, listening);
+    if (this.exchange?.isOpen !== true) this.exchange = dockerExchangeOver(this.ssh(), this.link.socket);
+    return this.exchange.open(listening);
   }
 
   async close(): Promise<void> {
@@ -88,7 +92,13 @@ export class FarConnection {
     this.cancel();
     const { link } = this;
     this.link = null;
+    this.closeExchange();
     await link?.close();
+  }
+
+  private closeExchange(): void {
+    this.exchange?.close();
+    this.exchange = null;
   }
 
   private ssh(): SshCommandOptions {
@@ -123,6 +133,7 @@ export class FarConnection {
         silentAfterMs: this.options.silentAfterMs ?? usualSilenceMs,
         onLost: (failure) => {
           this.link = null;
+          this.closeExchange();
           this.options.onLost(failure);
         },
       });

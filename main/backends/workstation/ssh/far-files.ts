@@ -6,6 +6,8 @@ import type { FarText, FarWord } from './far-words.js';
 import { claimRefusal, claimTexts, noticeText, stagedFiles } from './far-start.js';
 import type { AttemptLaunch, StopNotice } from '../../backend.js';
 
+const answers: ReadonlySet<string> = new Set(['real', 'prepared', 'noticed', 'room']);
+
 type Send = (...texts: readonly FarText[]) => void;
 
 export class FarFiles implements HostFiles {
@@ -29,12 +31,14 @@ export class FarFiles implements HostFiles {
     for (const answer of waiting) answer(null);
   }
 
-  /** An answer: its kind, the number of its question, and what was found. */
-  word(word: FarWord): void {
+  /** An answer: its kind, the number of its question, and what was found. False: it is none. */
+  word(word: FarWord): boolean {
+    if (!answers.has(word.kind)) return false;
     const id = word.number(0) ?? -1;
     const answer = this.asked.get(id);
     this.asked.delete(id);
     answer?.(word);
+    return true;
   }
 
   async realPath(file: string): Promise<string | null> {
@@ -70,8 +74,9 @@ export class FarFiles implements HostFiles {
     return { cause: { code: 'STAGING_FAILED', message: `On ${this.name}: ${word.text(2)}.` } };
   }
 
-  notice(uid: string, notice: StopNotice, clockSkewMs: number): void {
-    this.send?.('notice', uid, noticeText(notice, clockSkewMs));
+  /** Until it is written there, or nobody is there to write it. */
+  async notice(uid: string, notice: StopNotice, clockSkewMs: number): Promise<void> {
+    await this.ask('notice', [uid, noticeText(notice, clockSkewMs)]);
   }
 
   /** It runs: what it has is held for it, also by a hand that knows nothing of it yet. */

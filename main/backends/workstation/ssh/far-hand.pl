@@ -11,7 +11,8 @@
 #   put HASH CONTENT
 #   start UID FOLDER LIMIT MEMORY, then five lists with their lengths before them (the command up to the program, files the program
 #     may be, arguments after it, staged paths and hashes, the claim), then names and values of the environment
-#   keep UID MEMORY CLAIM..., stop UID SIGNAL GRACE-MS NOTICE, notice UID NOTICE, watch UID 0|1
+#   keep UID MEMORY CLAIM..., stop UID SIGNAL GRACE-MS NOTICE, watch UID 0|1
+#   notice ID UID NOTICE -> noticed ID
 #   strays UID...     stops every other attempt of the folder that lives -> strays-gone COUNT
 #   read ID UID FILE OFFSET MAX                      -> range ID SIZE DATA
 #   real ID PATH -> real ID PATH-WITHOUT-LINKS
@@ -951,7 +952,11 @@ sub receive {
   }
   elsif ($kind eq 'strays') { stop_strays(@texts) }
   elsif ($kind eq 'read') { read_range(@texts) }
-  elsif ($kind eq 'notice') { put_file("$base/$texts[0]/work/preemption.json", $texts[1]) if -d "$base/$texts[0]/work" }
+  elsif ($kind eq 'notice') {
+    my ($id, $uid, $notice) = @texts;
+    put_file("$base/$uid/work/preemption.json", $notice) if -d "$base/$uid/work";
+    say_('noticed', $id);
+  }
   elsif ($kind eq 'real') { real_path(@texts) }
   elsif ($kind eq 'prepare') { prepare(@texts) }
   elsif ($kind eq 'hold') { my $uid = shift @texts; $contained{$uid} //= 0; mark_container($uid); Claims::adopt($uid, undef, @texts) }

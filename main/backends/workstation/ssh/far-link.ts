@@ -10,6 +10,7 @@ import { farFrame, FarWords, type FarText, type FarWord } from './far-words.js';
 import {
   endWhole,
   newSocket,
+  perlFromInput,
   sshArgs,
   sshEnvironment,
   sshProgram,
@@ -44,13 +45,6 @@ export interface FarLink {
   send(...texts: readonly FarText[]): void;
   close(): Promise<void>;
 }
-
-/**
- * Reads the hand from the standard input. One line without anything that a shell of any kind would read otherwise. What PerlIO would
- * read ahead belongs to the hand.
- */
-const bootstrap = (bytes: number) =>
-  `exec perl -e 'while(length($s)<${bytes}){sysread(STDIN,$s,${bytes}-length($s),length($s))||exit(3)}eval($s);die($@)'`;
 
 /** What would be asked for has nobody to answer it. */
 function loginFailure(failure: SshFailure, host: string, machine: string | null = null): SshFailure {
@@ -88,7 +82,7 @@ export function openFarLink(options: FarLinkOptions): FarLink {
 
   const child: ChildProcessWithoutNullStreams = spawn(
     sshProgram(ssh.client),
-    sshArgs(ssh, { socket, master: true }, bootstrap(hand.length)),
+    sshArgs(ssh, { socket, master: true }, perlFromInput(hand.length)),
     { stdio: 'pipe', detached: true, env: sshEnvironment(ssh) },
   );
 

@@ -278,13 +278,8 @@ class OneMachine implements SshMachine {
         if (this.hello !== null) this.docker.ready(this.hello, this.folder);
         this.tell();
         return;
-      case 'real':
-      case 'prepared':
-      case 'room':
-        this.files.word(word);
-        return;
       default:
-        if (!this.docker.word(word)) this.attempts.word(word);
+        if (!this.files.word(word) && !this.docker.word(word)) this.attempts.word(word);
     }
   }
 
