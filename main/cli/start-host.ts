@@ -13,7 +13,7 @@ export interface HostProgram {
   readonly script: string;
 }
 
-const deadlineMs = 15_000;
+const usualPatienceMs = 15_000;
 const shortestWaitMs = 10;
 const longestWaitMs = 250;
 /** A host that leaves holds the folder for a moment; then it is asked for again. */
@@ -23,6 +23,7 @@ export async function startHost(
   home: Home,
   program: HostProgram,
   environment: NodeJS.ProcessEnv,
+  patienceMs = usualPatienceMs,
 ): Promise<Connection> {
   prepareHome(home);
   const started = performance.now();
@@ -31,15 +32,20 @@ export async function startHost(
   const watcher = watchFolder(path.dirname(home.socket), changed);
   let attempt = launch(home, program, environment, changed);
   let waitMs = shortestWaitMs;
+  /** What the last one said that found another in the folder. */
+  let owned: string | null = null;
   try {
     for (;;) {
       const connection = await tryConnection(home.socket);
       if (connection !== null) return connection;
       const end = attempt.end();
       const now = performance.now();
-      if (now - started > deadlineMs || end?.kind === 'failed') {
+      if (end?.kind === 'lost') owned = end.said;
+      if (now - started > patienceMs || end?.kind === 'failed') {
+        const within = `within ${patienceMs / 1000} s`;
+        if (end?.kind !== 'failed' && owned !== null) throw silentHost(home, within, owned);
         const said = end?.said ?? attempt.said();
-        const what = end?.kind === 'failed' ? end.what : `none answered within ${deadlineMs / 1000} s`;
+        const what = end?.kind === 'failed' ? end.what : `none answered ${within}`;
         throw new RefusalError(
           refusal(
             'UNAVAILABLE',
@@ -65,6 +71,15 @@ export async function startHost(
     watcher?.close();
     attempt.dispose();
   }
+}
+
+function silentHost(home: Home, within: string, said: string): RefusalError {
+  return new RefusalError(
+    refusal(
+      'UNAVAILABLE',
+      `The host of ${home.root} has not answered ${within}. ${said === '' ? '' : `${said}. `}It may be very busy: try again in a while. If it stays so, end its process: running jobs go on, and the next command starts another.`,
+    ),
+  );
 }
 
 type LaunchEnd =

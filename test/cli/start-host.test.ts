@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -76,6 +76,16 @@ describe('starting a host', () => {
     await expect(start('fail')).rejects.toThrow(
       `No host runs for ${home.root} and a new one could not be used: it ended at once (exit code 125): The database was written by a newer version.`,
     );
+  });
+
+  it('says of a host that has the folder and does not answer that it is there', async () => {
+    writeFileSync(path.join(home.root, 'lock'), '');
+    await expect(startHost(home, program, environment('serve'), 1000)).rejects.toMatchObject({
+      refusal: {
+        code: 'UNAVAILABLE',
+        message: `The host of ${home.root} has not answered within 1 s. The data folder ${home.root} is in use by another host. Attach to it. It may be very busy: try again in a while. If it stays so, end its process: running jobs go on, and the next command starts another.`,
+      },
+    });
   });
 
   it('says that there is no program to start', async () => {
