@@ -130,7 +130,7 @@ describe('Queue page', () => {
   ])('goes on by %s beside a job that has started', async (key, neighbour) => {
     const { host } = renderInWindow(<QueuePage />, { host: lab() });
     await rowOf('first');
-    const names = (await lines()).flatMap((line) => /^\d+ \S+ (\w+)/.exec(line ?? '')?.[1] ?? []);
+    const names = (await lines()).flatMap((line) => /^\d+ \S+ (\w+)/.exec(line)?.[1] ?? []);
     press('j');
     press('j');
     const gone = [...host.jobs.values()].find((row) => row.name === names[1]);
