@@ -385,7 +385,7 @@ export class ProcessRuntime {
   /** Attempts of ours that live although the controller does not know them. */
   private async stopStrays(wanted: ReadonlySet<string>): Promise<void> {
     const uids = new Set<string>();
-    for (const { attemptUid } of await this.ender.scan()) {
+    for (const { attemptUid } of (await this.ender.scan()).all) {
       if (attemptUid === null || !/^[0-9a-f]+$/.test(attemptUid) || wanted.has(attemptUid)) continue;
       if (existsSync(path.join(this.options.attemptsFolder, attemptUid, 'claim'))) uids.add(attemptUid);
     }

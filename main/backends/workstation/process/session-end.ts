@@ -5,6 +5,7 @@
 import type { OwnedProcess, ProcessView } from '../../../machine/processes.js';
 import { groupMembers } from './control-groups.js';
 import { isErrorCode } from './error-code.js';
+import { LivingProcesses } from './living-processes.js';
 
 export interface EndTarget {
   readonly uid: string;
@@ -37,8 +38,8 @@ export interface SessionEnderOptions {
 }
 
 export interface SessionEnder {
-  /** Everything that lives on this machine. */
-  scan(): Promise<readonly OwnedProcess[]>;
+  /** What lives on this machine, as it is after the question. */
+  scan(): Promise<LivingProcesses>;
   end(target: EndTarget, plan: EndPlan): Promise<void>;
   /** What of an attempt lives now, its supervisor included. */
   members(target: EndTarget): Promise<readonly OwnedProcess[]>;
@@ -47,22 +48,34 @@ export interface SessionEnder {
 const stuckReportMs = 10_000;
 /** After its last child is gone a supervisor needs only to write one line. */
 const supervisorLeaveMs = 2000;
+/**
+ * After a look at the system it is left alone for so many times what the look took: with thousands of processes a look takes a tenth of a
+ * second, and as many attempts that end each want another.
+ */
+const restShare = 3;
 
 export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
   const { processes, monotonicMs } = options;
-  let pending: Promise<readonly OwnedProcess[]> | null = null;
+  let pending: Promise<LivingProcesses> | null = null;
+  let restedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** One look at the system serves everybody who asks in the same turn. */
-  function scan(): Promise<readonly OwnedProcess[]> {
+  /** One look at the system serves everybody who asked before it. */
+  function scan(): Promise<LivingProcesses> {
     pending ??= new Promise((resolve, reject) => {
-      setImmediate(() => {
+      const look = (): void => {
         pending = null;
+        const beganMs = monotonicMs();
         try {
-          resolve(processes.scan());
+          resolve(new LivingProcesses(processes.scan()));
         } catch (error) {
           reject(error instanceof Error ? error : new Error(String(error)));
         }
-      });
+        const endedMs = monotonicMs();
+        restedAtMs = endedMs + restShare * (endedMs - beganMs);
+      };
+      const restMs = restedAtMs - monotonicMs();
+      if (restMs > 0) setTimeout(look, restMs);
+      else setImmediate(look);
     });
     return pending;
   }
@@ -72,24 +85,21 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
     target: EndTarget,
     seen = new Map<number, number>(),
   ): Promise<readonly OwnedProcess[]> {
-    const all = await scan();
-    const inGroups = new Set(groupMembers(target.groups));
-    const leader = all.find((entry) => entry.pid === target.supervisorPid);
+    const living = await scan();
+    const leader = living.get(target.supervisorPid);
     const reused =
       leader !== undefined &&
       target.supervisorStartTicks !== null &&
       leader.startTicks !== target.supervisorStartTicks;
-    const bySession = target.sessionKnown && !reused;
-    const own = withDescendants(
-      all,
-      (entry) =>
-        !options.isProtected(entry.pid) &&
-        (entry.attemptUid === target.uid ||
-          inGroups.has(entry.pid) ||
-          seen.get(entry.pid) === entry.startTicks ||
-          (bySession &&
-            (entry.sessionId === target.supervisorPid || entry.groupId === target.supervisorPid))),
-    ).filter((entry) => !options.isProtected(entry.pid));
+    const own = living.membersOf(
+      {
+        uid: target.uid,
+        session: target.sessionKnown && !reused ? target.supervisorPid : null,
+        pids: groupMembers(target.groups),
+        seen,
+      },
+      options.isProtected,
+    );
     for (const { pid, startTicks } of own) seen.set(pid, startTicks);
     return own;
   }
@@ -176,24 +186,6 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
   }
 
   return { scan, end, members: (target) => members(target) };
-}
-
-/** With what these have started, whatever session and environment that has. */
-function withDescendants(
-  all: readonly OwnedProcess[],
-  isOwn: (entry: OwnedProcess) => boolean,
-): readonly OwnedProcess[] {
-  const own = all.filter(isOwn);
-  if (own.length === 0) return own;
-  const children = new Map<number, OwnedProcess[]>();
-  for (const entry of all) {
-    const siblings = children.get(entry.parentPid);
-    if (siblings === undefined) children.set(entry.parentPid, [entry]);
-    else siblings.push(entry);
-  }
-  const found = new Set(own);
-  for (const { pid } of found) for (const child of children.get(pid) ?? []) found.add(child);
-  return [...found];
 }
 
 function kill(pid: number, signal: string | 0): boolean {
