@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { RefusalError, type Refusal } from '../../core/contract/errors.js';
 import { refuseUnsound } from './check.js';
 import { openConnection } from './connection.js';
+import { asRefusal } from './failures.js';
 import { syncFile } from './files.js';
 import type { ReaderData, ReaderReply } from './reader-protocol.js';
 import type { StoreLog } from './types.js';
@@ -12,8 +13,8 @@ import type { StoreLog } from './types.js';
 const pagesATurn = 250;
 
 /**
- * A whole database as it was at the beginning, on disk when this resolves. Rejects with DATABASE_CORRUPT for one that is damaged: its
- * copy would take the place of one that is not.
+ * A whole database as it was at the beginning, on disk when this resolves. Rejects with DATABASE_CORRUPT for one that is damaged,
+ * wherever that is met: its copy would take the place of one that is not.
  */
 export async function copySnapshot(path: string, to: string, log: StoreLog): Promise<void> {
   const connection = openConnection(path, log, { readOnly: true });
@@ -23,6 +24,9 @@ export async function copySnapshot(path: string, to: string, log: StoreLog): Pro
     connection.database.prepare('SELECT count(*) FROM sqlite_schema').get();
     refuseUnsound(connection);
     await connection.database.backup(to, { progress: () => pagesATurn });
+  } catch (error) {
+    // Here, as it says no more what kind it is once it has left this thread.
+    throw asRefusal(error, 'Copying the database', path);
   } finally {
     connection.close();
   }

@@ -152,7 +152,11 @@ test('copies from a clock that was ahead are the first to go, and the others sti
   expect(copies()).toHaveLength(3);
 });
 
-test('of a damaged database none is made, so that those from before stay, and it is said', async () => {
+test.each([
+  ['in the midst of it', (length: number) => Math.floor(length / 2)],
+  // None of it can be read then, not even that it is a database.
+  ['at its beginning', () => 0],
+])('of a database damaged %s none is made, so that those from before stay, and it is said', async (_, at) => {
   store.commit(together(Array.from({ length: 300 }, (_, number) => lifeOfJob(`/ann/job-${number}`)).flat()));
   store.checkpoint();
   let told = 0;
@@ -160,9 +164,9 @@ test('of a damaged database none is made, so that those from before stay, and it
   expect(await made(copy)).toBe(1);
   const [sound = ''] = copies();
   const whole = readFileSync(folder.database);
-  const half = Buffer.from(whole);
-  half.fill(0x5a, whole.length / 2, whole.length / 2 + 4096);
-  writeFileSync(folder.database, half);
+  const damaged = Buffer.from(whole);
+  damaged.fill(0x5a, at(whole.length), at(whole.length) + 4096);
+  writeFileSync(folder.database, damaged);
   for (let day = 0; day < 3; day += 1) {
     nowMs += dayMs;
     utimesSync(folder.database, seconds(), seconds());
