@@ -72,39 +72,69 @@ export interface Elders {
 /**
  * Gangs, then large tasks, that have waited long, the longest wait first. They are hard to place: were they tried in their users' turns,
  * small work would take what becomes free, and another one would hold the band's reservation in each pass. So would it take each single
- * card from who needs several: of these the first of each user comes as well. Looked for by shape: a long queue is mostly small work of
- * few shapes.
+ * card from who needs several: of these the first of each user comes as well, while that user holds no more than a share of the cards;
+ * or a queue of them would leave nobody else any for as long as it lasts. Looked for by shape: a long queue is mostly small work of few
+ * shapes.
  */
-export function eldersOf(
-  cluster: Pick<Cluster, 'queue' | 'table' | 'jobState'>,
-  nowMs: number,
-  rules: Rules,
-): Elders {
-  const states = (id: string) => cluster.jobState(id);
+export function eldersOf(cluster: EldersOf, nowMs: number, rules: Rules): Elders {
   const byBand: JobEntry[][] = bands.map(() => []);
+  const firsts = bands.map(() => new Map<UserEntry, JobEntry>());
   let nextMs = Number.POSITIVE_INFINITY;
-  const add = (entry: JobEntry) => byBand[bandRank(bandOf(entry))]?.push(entry);
   for (const [shape, entries] of cluster.queue.alike) {
     shape.refresh(cluster.table);
     const afterMs = waitToReserveMs(shape, rules);
     if (!Number.isFinite(afterMs)) continue;
     const several = shape.gangBy === null && !shape.isLarge;
-    const firsts = new Map<UserEntry, JobEntry>();
     for (const entry of entries) {
       const { job, user, indexes } = entry;
       if (indexes.length === 0) continue;
+      const rank = bandRank(bandOf(entry));
       if (job.waitingSinceMs + afterMs > nowMs) {
         if (several) nextMs = Math.min(nextMs, job.waitingSinceMs + afterMs);
-      } else if (!several) add(entry);
-      else if (entry.ungated || gateOf(job, nowMs, states) === null) {
-        const first = firsts.get(user);
-        if (first === undefined || compareElders(entry, first) < 0) firsts.set(user, entry);
+      } else if (!several) byBand[rank]?.push(entry);
+      else if (mayTakeCards(cluster, entry, nowMs)) {
+        const first = firsts[rank]?.get(user);
+        if (first === undefined || compareElders(entry, first) < 0) firsts[rank]?.set(user, entry);
       }
     }
-    for (const entry of firsts.values()) add(entry);
+  }
+  for (const [rank, ofUsers] of firsts.entries()) {
+    if (ofUsers.size === 0) continue;
+    const hasMore = holdersOfMore(cluster, rank, nowMs);
+    for (const [user, entry] of ofUsers) if (!hasMore(user)) byBand[rank]?.push(entry);
   }
   for (const list of byBand) list.sort(compareElders);
   return { byBand, nextMs };
+}
+
+type EldersOf = Pick<Cluster, 'queue' | 'table' | 'holdings' | 'jobState'>;
+
+/** Nothing but room keeps the next task of it from cards, as far as its job tells. */
+function mayTakeCards(cluster: EldersOf, { job, shape, ungated, claims }: JobEntry, nowMs: number): boolean {
+  if (shape.gpus === 0 || shape.impossible) return false;
+  const active = (cluster.holdings.active.get(job.id) ?? 0) + claims.length;
+  if (job.maxActive !== null && active >= job.maxActive) return false;
+  return ungated || gateOf(job, nowMs, (id) => cluster.jobState(id)) === null;
+}
+
+/** Whether a user holds more cards, or is promised them, than those who wait for some in that band do on average. */
+function holdersOfMore(cluster: EldersOf, rank: number, nowMs: number): (user: UserEntry) => boolean {
+  const { queue, holdings } = cluster;
+  const held = new Map<UserEntry, number>();
+  for (const entries of queue.alike.values()) {
+    for (const entry of entries) {
+      const { user, indexes } = entry;
+      if (indexes.length === 0 || held.has(user) || bandRank(bandOf(entry)) !== rank) continue;
+      if (mayTakeCards(cluster, entry, nowMs)) held.set(user, user.gpus);
+    }
+  }
+  for (const { jobId, devices } of holdings.allClaims()) {
+    const user = queue.jobs.get(jobId)?.user;
+    const cards = user === undefined ? undefined : held.get(user);
+    if (user !== undefined && cards !== undefined) held.set(user, cards + devices.length);
+  }
+  const all = [...held.values()].reduce((sum, cards) => sum + cards, 0);
+  return (user) => (held.get(user) ?? 0) * held.size > all;
 }
 
 /** Gangs, then large tasks, then those that ask for several cards. */

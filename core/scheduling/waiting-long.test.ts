@@ -1,6 +1,7 @@
 /** Who waits long for several cards, and who may start beside what is kept for others. */
 import { describe, expect, test } from 'vitest';
 import { positionReason } from './explanation/place-in-queue.js';
+import { eldersOf } from './order.js';
 import { cards, gib, minute, placesOf, TestCluster, worker } from './test-cluster.js';
 
 const box = (more = {}) =>
@@ -61,6 +62,43 @@ describe('two cards of eight', () => {
     if (sweep === undefined || two === undefined) throw new Error('they do not wait');
     expect(positionReason(context, two)).toBeNull();
     expect(positionReason(context, sweep)).toMatchObject({ users: [{ user: 'bob', tasks: 1 }] });
+  });
+
+  test('leave others their share: a queue of them comes first only while its user holds no more cards than who else waits', () => {
+    const world = sweeping();
+    for (let at = 0; at < 200; at += 1) world.submit(`/bob/two-${at}`, { gpuCount: 2 });
+    const cardsOf = (user: string) => world.cluster.queue.users.get(user)?.gpus;
+    for (let minutes = 1; minutes < 90; minutes += 1) {
+      endOldest(world);
+      world.round();
+    }
+    for (let minutes = 90; minutes < 180; minutes += 1) {
+      endOldest(world);
+      world.round();
+      expect(cardsOf('ann')).toBeGreaterThanOrEqual(3);
+      expect(cardsOf('bob')).toBeGreaterThanOrEqual(2);
+    }
+    expect(world.violations()).toEqual([]);
+  });
+
+  test('are one a user, also where its jobs ask for different memory, and not one that may have no more of its tasks running', () => {
+    const world = sweeping();
+    const waitingSinceMs = world.nowMs - 90 * minute;
+    world.submit('/bob/most', {
+      gpuCount: 2,
+      maxActive: 1,
+      tasks: 2,
+      waitingSinceMs: waitingSinceMs - 2 * minute,
+    });
+    world.run('/bob/most', 'w1', { cpu: 1 });
+    for (const [at, name] of ['two', 'more', 'most-memory'].entries())
+      world.submit(`/bob/${name}`, {
+        gpuCount: 2,
+        memoryBytes: (at + 1) * gib,
+        waitingSinceMs: waitingSinceMs + at * minute,
+      });
+    const { byBand } = eldersOf(world.cluster, world.nowMs, world.rules);
+    expect(byBand.flat().map(({ job }) => job.id)).toEqual(['/bob/two']);
   });
 
   test('come after half a machine and after gangs', () => {
