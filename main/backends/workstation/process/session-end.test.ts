@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { OwnedProcess, ProcessView } from '../../../machine/processes.js';
 import { createSessionEnder, type EndTarget } from './session-end.js';
 
-const lookMs = 100;
+let lookMs: number;
 let nowMs: number;
 let living: OwnedProcess[];
 let looks: number;
@@ -47,7 +47,7 @@ function enderOf() {
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [nowMs, living, looks, protectedPids] = [0, [], 0, new Set()];
+  [lookMs, nowMs, living, looks, protectedPids] = [100, 0, [], 0, new Set()];
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -90,6 +90,20 @@ test('a lone question is answered at once, by a look that comes after it', async
   await vi.advanceTimersByTimeAsync(0);
   expect((await asked).map(({ pid }) => pid)).toEqual([7]);
   expect(looks).toBe(1);
+});
+
+test('a look that took very long holds up the next no longer than a second', async () => {
+  const ender = enderOf();
+  lookMs = 60_000;
+  const first = ender.members(targetOf(7));
+  await vi.advanceTimersByTimeAsync(0);
+  await first;
+  const next = ender.members(targetOf(7));
+  await vi.advanceTimersByTimeAsync(999);
+  expect(looks).toBe(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(looks).toBe(2);
+  await next;
 });
 
 test('what an attempt has: by environment, session, group, and whatever these have started', async () => {

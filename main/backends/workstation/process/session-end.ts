@@ -53,6 +53,8 @@ const supervisorLeaveMs = 2000;
  * second, and as many attempts that end each want another.
  */
 const restShare = 3;
+/** A look that takes very long, as where memory is short and all of it is read from the disk, holds up no end that long again. */
+const mostRestMs = 1000;
 
 export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
   const { processes, monotonicMs } = options;
@@ -71,7 +73,7 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
           reject(error instanceof Error ? error : new Error(String(error)));
         }
         const endedMs = monotonicMs();
-        restedAtMs = endedMs + restShare * (endedMs - beganMs);
+        restedAtMs = endedMs + Math.min(mostRestMs, restShare * (endedMs - beganMs));
       };
       const restMs = restedAtMs - monotonicMs();
       if (restMs > 0) setTimeout(look, restMs);
