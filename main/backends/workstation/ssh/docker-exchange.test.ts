@@ -71,6 +71,17 @@ it('carries many streams at once, each whole both ways', async () => {
   back.forEach((each, index) => expect(each.equals(lettersOf(letter(index), each.length))).toBe(true));
 });
 
+it('carries more than a login may have files open, as far as the system lets it have more', async () => {
+  writeScript('begin.sh', 'touch "begun-$$"; exec cat');
+  const exchange = exchangeOf('sh begin.sh', 'ulimit -S -n 60; ');
+  const streams = Array.from({ length: 50 }, () => exchange.open(false));
+  const said = Promise.all(streams.map((stream) => text(stream)));
+  const begun = () => readdirSync(folder).filter((name) => name.startsWith('begun-')).length;
+  await Promise.race([said, vi.waitFor(() => expect(begun()).toBe(50), { timeout: 10_000 })]);
+  for (const stream of streams) stream.end('done');
+  expect(await said).toEqual(streams.map(() => 'done'));
+});
+
 it('holds up no stream for another that nobody reads, and has no more of that than its window', async () => {
   const exchange = exchangeOf('sh count.sh');
   const script = 'read -r count; head -c "$count" /dev/zero; echo; touch "said-$count"';
