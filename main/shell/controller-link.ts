@@ -1,7 +1,7 @@
 /**
  * The desktop's one way to a controller over its whole life: starts or attaches, starts again once after a crash, moves to an own
- * controller when the one it was attached to ends or is older. Connections opened meanwhile wait; when there is no controller
- * to be had, each call on them is refused with the reason.
+ * controller when the one it was attached to ends or is older, and comes back to one that hung. Connections opened meanwhile wait; when
+ * there is no controller to be had, each call on them is refused with the reason.
  */
 import { contractVersion } from '../../core/contract/constants.js';
 import { createContractClient, type ContractClient } from '../../core/contract/client.js';
@@ -10,6 +10,7 @@ import type { ClientFrame } from '../../core/contract/protocol.js';
 import type { HostStatus } from '../../core/contract/views.js';
 import type { HostLink, LinkClient } from '../controller/host-link.js';
 import { readLinkFrame, type LinkFrame } from '../server/frame-text.js';
+import { watchSilence, type Asked } from './silence.js';
 import { isOlderVersion } from './versions.js';
 
 /** A second crash within this time is not answered by another start. */
@@ -19,6 +20,9 @@ const mostWaitingFrames = 1000;
 const takeoverPatienceMs = 15_000;
 /** A controller that is alive answers its greeting at once; one that does not is stuck. */
 const usualGreetingMs = 10_000;
+/** A host that is attached to is asked so often whether it still answers; it counts as silent after twice that. */
+const usualAskMs = 5000;
+const nothing = (): void => undefined;
 
 export interface ControllerLinkOptions {
   readonly connectOrStart: () => Promise<HostLink>;
@@ -26,6 +30,7 @@ export interface ControllerLinkOptions {
   readonly log: (level: 'info' | 'warn' | 'error', line: string) => void;
   readonly nowMs: () => number;
   readonly greetingMs?: number;
+  readonly askMs?: number;
 }
 
 export interface ControllerLink {
@@ -52,12 +57,19 @@ export function startControllerLink(options: ControllerLinkOptions): ControllerL
   let lastCrashAtMs = Number.NEGATIVE_INFINITY;
   let starting: Promise<void>;
   const waiting = new Set<{ enter(link: HostLink): void; refuse(reason: Refusal): void }>();
+  /** Of each open connection: what ends it from here. */
+  const joined = new Set<(reason: Refusal) => void>();
+  const askMs = options.askMs ?? usualAskMs;
+  let stopAsking = nothing;
+  /** Lets go of a host that is silent. */
+  let letGo = nothing;
 
   /** Read through a function: the state changes while a promise is waited for. */
   const isStopped = () => state.kind === 'stopped';
 
   async function start(): Promise<void> {
     state = { kind: 'starting' };
+    letGo();
     try {
       const link = await upToDateLink();
       if (isStopped()) {
@@ -66,12 +78,47 @@ export function startControllerLink(options: ControllerLinkOptions): ControllerL
       }
       state = { kind: 'ready', link };
       void link.ended.then((reason) => onEnded(link, reason));
+      if (link.kind === 'attached') {
+        stopAsking = watchSilence(
+          () => helloOf(link),
+          askMs,
+          (asked) => onSilent(new NoAnswer(link, asked, 2 * askMs)),
+        );
+      }
       options.log('info', `Connected to a controller (${link.kind}).`);
       for (const entry of [...waiting]) entry.enter(link);
       waiting.clear();
     } catch (error) {
       fail(error instanceof RefusalError ? error.refusal : refusal('INTERNAL', messageOf(error)));
+      if (error instanceof NoAnswer) awaitWord(error);
     }
+  }
+
+  function onSilent(silence: NoAnswer): void {
+    fail(silence.refusal);
+    for (const cut of [...joined]) cut(silence.refusal);
+    awaitWord(silence);
+  }
+
+  /** The connection to a silent host is kept: when it speaks on it, or is gone, there is a controller to be had. */
+  function awaitWord({ link, asked }: NoAnswer): void {
+    let over = false;
+    const drop = () => {
+      over = true;
+      letGo = nothing;
+      asked.close();
+      void link.shutdown('it does not answer');
+    };
+    if (isStopped()) {
+      drop();
+      return;
+    }
+    letGo = drop;
+    void Promise.race([asked.answer, link.ended]).then(() => {
+      if (over) return;
+      options.log('info', 'The controller that did not answer is back, or gone.');
+      starting = start();
+    });
   }
 
   /** A host of an older version is asked to leave the folder to us; attempts go on meanwhile. */
@@ -91,6 +138,7 @@ export function startControllerLink(options: ControllerLinkOptions): ControllerL
 
   function onEnded(link: HostLink, reason: Refusal): void {
     if (state.kind !== 'ready' || state.link !== link) return;
+    stopAsking();
     options.log('warn', `The controller (${link.kind}) ended: ${reason.message}`);
     if (link.kind === 'own') {
       const now = options.nowMs();
@@ -118,13 +166,38 @@ export function startControllerLink(options: ControllerLinkOptions): ControllerL
   }
 
   function openClient(receive: (frame: LinkFrame) => void, closed: (reason: Refusal) => void): LinkClient {
-    if (state.kind === 'ready') return state.link.openClient(receive, closed);
+    if (state.kind === 'ready') return join(state.link, receive, closed);
     if (state.kind === 'failed') return refusingClient(state.refusal, receive);
     if (state.kind === 'stopped') {
       queueMicrotask(() => closed(refusal('UNAVAILABLE', 'Iris Desktop is quitting.')));
       return { send: () => undefined, close: () => undefined };
     }
     return waitingClient(receive, closed);
+  }
+
+  /** A host that hangs closes nothing: its connections are ended from here. */
+  function join(
+    link: HostLink,
+    receive: (frame: LinkFrame) => void,
+    closed: (reason: Refusal) => void,
+  ): LinkClient {
+    const inner = link.openClient(receive, (reason) => {
+      joined.delete(cut);
+      closed(reason);
+    });
+    const cut = (reason: Refusal) => {
+      joined.delete(cut);
+      inner.close();
+      closed(reason);
+    };
+    joined.add(cut);
+    return {
+      send: (frame) => inner.send(frame),
+      close() {
+        joined.delete(cut);
+        inner.close();
+      },
+    };
   }
 
   function waitingClient(receive: (frame: LinkFrame) => void, closed: (reason: Refusal) => void): LinkClient {
@@ -136,7 +209,7 @@ export function startControllerLink(options: ControllerLinkOptions): ControllerL
       for (const frame of frames.splice(0)) client.send(frame);
     };
     const entry = {
-      enter: (link: HostLink) => settle(link.openClient(receive, closed)),
+      enter: (link: HostLink) => settle(join(link, receive, closed)),
       refuse: (reason: Refusal) => settle(refusingClient(reason, receive)),
     };
     waiting.add(entry);
@@ -174,6 +247,8 @@ export function startControllerLink(options: ControllerLinkOptions): ControllerL
     async stop(reason) {
       const before = state;
       state = { kind: 'stopped' };
+      stopAsking();
+      letGo();
       for (const entry of [...waiting]) entry.refuse(refusal('UNAVAILABLE', 'Iris Desktop is quitting.'));
       waiting.clear();
       if (before.kind === 'starting') await starting;
@@ -201,25 +276,29 @@ function refusingClient(reason: Refusal, receive: (frame: LinkFrame) => void): L
   };
 }
 
-/** The status of a host, null when it does not speak our contract. One that takes connections and says nothing is let go, and refused. */
+/** There is a host, which says nothing: its link and the question it has not answered yet. */
+class NoAnswer extends RefusalError {
+  constructor(
+    readonly link: HostLink,
+    readonly asked: Asked<unknown>,
+    silentMs: number,
+  ) {
+    super(
+      refusal(
+        'UNAVAILABLE',
+        `The controller has the data folder and does not answer: it has said nothing for ${silentMs / 1000} s. Iris Desktop goes on as soon as it answers; if it never does, end its process. Running jobs go on.`,
+      ),
+    );
+  }
+}
+
+/** The status of a host, null when it does not speak our contract. Throws NoAnswer. */
 async function greeted(link: HostLink, greetingMs: number): Promise<HostStatus | null> {
   const asked = helloOf(link);
   const answer = await within(asked.answer, greetingMs);
+  if (answer === undefined) throw new NoAnswer(link, asked, greetingMs);
   asked.close();
-  if (answer !== undefined) return answer;
-  await link.shutdown('it does not answer');
-  throw new RefusalError(
-    refusal(
-      'UNAVAILABLE',
-      `Another controller has the data folder and does not answer: it took the connection and said nothing for ${greetingMs / 1000} s. End its process, then choose Try again in the menu. Running jobs go on.`,
-    ),
-  );
-}
-
-/** A question on a connection of its own, which is closed by whoever asked: it may never be answered. */
-interface Asked<T> {
-  readonly answer: Promise<T>;
-  close(): void;
+  return answer;
 }
 
 function askOn<T>(link: HostLink, ask: (client: ContractClient, done: (value: T) => void) => void): Asked<T> {

@@ -8,9 +8,11 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { contractVersion } from '../../core/contract/constants.js';
 import { connectOrStart } from '../../main/controller/host-link.js';
 import { resolveHome } from '../../main/home.js';
 import { builtModule } from '../../main/modules.js';
+import { readLinkFrame } from '../../main/server/frame-text.js';
 import { appVersion } from '../../main/version.js';
 import { startControllerLink, type ControllerLink } from '../../main/shell/controller-link.js';
 import { connectClient, type TestClient } from '../harness/client.js';
@@ -49,7 +51,7 @@ afterEach(async () => {
 });
 
 /** As the window's main process does it. */
-function startDesktop(version: string): ControllerLink {
+function startDesktop(version: string, askMs?: number): ControllerLink {
   const home = resolveHome({ flag: root });
   link = startControllerLink({
     connectOrStart: () =>
@@ -62,6 +64,7 @@ function startDesktop(version: string): ControllerLink {
     appVersion: version,
     log: (_level, line) => log.push(line),
     nowMs: Date.now,
+    ...(askMs === undefined ? {} : { askMs }),
   });
   return link;
 }
@@ -124,6 +127,59 @@ test.each([
   await desktop.stop('the test detaches');
   expect((await client.call('status', {})).pid).toBe(host.process.pid);
 });
+
+test('a host that hangs is told of on every connection, and gone on with when it answers again', async () => {
+  const hanging = await startHostProcess(root);
+  host = hanging;
+  const desktop = startDesktop(appVersion, 1000);
+  await eventually(() => desktop.kind()).toBe('attached');
+  const window = connectThrough(desktop);
+  await eventually(() => window.received.length).toBe(1);
+  hanging.process.kill('SIGSTOP');
+  try {
+    await eventually(() => window.closed).toHaveLength(1);
+    expect(window.closed[0]).toMatch(/does not answer: it has said nothing for 2 s\. .*Running jobs go on\./);
+    const later = connectThrough(desktop);
+    await eventually(() => later.received).toMatchObject([
+      { kind: 'refused', refusal: { code: 'UNAVAILABLE', message: window.closed[0] } },
+    ]);
+  } finally {
+    hanging.process.kill('SIGCONT');
+  }
+  await eventually(() => desktop.kind()).toBe('attached');
+  const again = connectThrough(desktop);
+  await eventually(() => again.received).toMatchObject([
+    { kind: 'result', value: { pid: hanging.process.pid } },
+  ]);
+  expect(window.closed).toHaveLength(1);
+});
+
+test('a host that hung and was ended is followed by a controller of our own', async () => {
+  const hanging = await startHostProcess(root);
+  host = hanging;
+  const desktop = startDesktop(appVersion, 1000);
+  await eventually(() => desktop.kind()).toBe('attached');
+  hanging.process.kill('SIGSTOP');
+  try {
+    await eventually(() => desktop.failure()?.message ?? '').toContain('does not answer');
+  } finally {
+    await hanging.kill();
+    host = null;
+  }
+  await eventually(() => desktop.kind()).toBe('own');
+});
+
+/** Greets as the window does. */
+function connectThrough(desktop: ControllerLink) {
+  const received: unknown[] = [];
+  const closed: string[] = [];
+  const client = desktop.openClient(
+    (frame) => received.push(readLinkFrame(frame)),
+    (reason) => closed.push(reason.message),
+  );
+  client.send({ kind: 'call', id: 1, method: 'hello', params: { contractVersion, client: 'window' } });
+  return { received, closed };
+}
 
 /** Makes the controller's thread throw where nothing catches, as a fault of ours would: it cannot read this message. */
 function crashOfNextMessage(): void {

@@ -46,6 +46,35 @@ function fakeHost(kind: HostLink['kind'], appVersion = '1.0.0') {
   return { link, frames, die, wasShutDown: () => frames.some((frame) => frame.id === 999) };
 }
 
+/** A host that answers nothing until it is told to. */
+function silentHost() {
+  const inner = fakeHost('attached');
+  let open = 0;
+  const held: (() => void)[] = [];
+  const link: HostLink = {
+    ...inner.link,
+    openClient(receive, closed) {
+      open += 1;
+      const client = inner.link.openClient(receive, closed);
+      return {
+        send: (frame) => held.push(() => client.send(frame)),
+        close() {
+          open -= 1;
+          client.close();
+        },
+      };
+    },
+  };
+  return {
+    link,
+    open: () => open,
+    wasShutDown: inner.wasShutDown,
+    speak() {
+      for (const send of held.splice(0)) send();
+    },
+  };
+}
+
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const hello: ClientFrame = { kind: 'call', id: 1, method: 'hello', params: {} };
 
@@ -142,22 +171,33 @@ describe('the way to the controller', () => {
     ]);
   });
 
-  it('lets go of a host that takes the connection and says nothing, and says so', async () => {
-    const stuck = fakeHost('attached');
-    let open = 0;
-    const silent: HostLink = {
-      ...stuck.link,
-      openClient() {
-        open += 1;
-        return { send: () => undefined, close: () => (open -= 1) };
-      },
-    };
-    const { link } = start([() => Promise.resolve(silent)], 20);
+  it('says so of a host that takes the connection and says nothing, and goes on once it answers', async () => {
+    const stuck = silentHost();
+    const back = fakeHost('attached');
+    const { link } = start([() => Promise.resolve(stuck.link), () => Promise.resolve(back.link)], 20);
     await eventually(() => link.failure()?.code).toBe('UNAVAILABLE');
-    expect(link.failure()?.message).toMatch(/does not answer.*said nothing for 0\.02 s.*Try again/);
+    expect(link.failure()?.message).toMatch(/does not answer: it has said nothing for 0\.02 s\./);
+    stuck.speak();
+    await eventually(() => link.kind()).toBe('attached');
+    expect(stuck.open()).toBe(0);
     expect(stuck.wasShutDown()).toBe(true);
-    expect(open).toBe(0);
+    await link.stop('quit');
   });
+
+  it.each(['is asked for again', 'is not wanted any more'])(
+    'lets go of a silent host when it %s',
+    async (why) => {
+      const [stuck, own] = [silentHost(), fakeHost('own')];
+      const { link } = start([() => Promise.resolve(stuck.link), () => Promise.resolve(own.link)], 20);
+      await eventually(() => link.failure()?.code).toBe('UNAVAILABLE');
+      if (why === 'is asked for again') {
+        link.retry();
+        await eventually(() => link.kind()).toBe('own');
+      } else await link.stop('quit');
+      expect(stuck.wasShutDown()).toBe(true);
+      expect(stuck.open()).toBe(0);
+    },
+  );
 
   it('stops what it started, even when it was still starting', async () => {
     const host = fakeHost('own');
