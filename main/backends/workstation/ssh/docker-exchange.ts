@@ -4,17 +4,11 @@
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { Duplex } from 'node:stream';
+import { perlFromInput } from '../perl-from-input.js';
 import { messageOf } from '../process/error-code.js';
 import exchangeText from './docker-exchange.pl?raw';
 import { farFrame, FarWords, type FarText, type FarWord } from './far-words.js';
-import {
-  endWhole,
-  perlFromInput,
-  sshArgs,
-  sshEnvironment,
-  sshProgram,
-  type SshCommandOptions,
-} from './ssh-command.js';
+import { endWhole, sshArgs, sshEnvironment, sshProgram, type SshCommandOptions } from './ssh-command.js';
 
 /** Bytes of a stream that may be under way in a direction, not yet taken in at its other end. */
 const windowBytes = 256 * 1024;

@@ -1,6 +1,7 @@
 /** One connection to one machine: its SSH client, which is also the master others share, and the far hand at its other end. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { perlFromInput } from '../perl-from-input.js';
 import { messageOf } from '../process/error-code.js';
 import { formatSshAddress } from './address.js';
 import farClaimsText from './far-claims.pl?raw';
@@ -10,7 +11,6 @@ import { farFrame, FarWords, type FarText, type FarWord } from './far-words.js';
 import {
   endWhole,
   newSocket,
-  perlFromInput,
   sshArgs,
   sshEnvironment,
   sshProgram,

@@ -113,15 +113,6 @@ function quoted(file: string): string {
   return /\s/.test(escaped) ? `"${escaped}"` : escaped;
 }
 
-/**
- * For a shell there: runs a text of so many bytes that comes first on the standard input. One line without anything that a shell of any
- * kind would read otherwise. What PerlIO would read ahead belongs to the text's own input.
- */
-export function perlFromInput(bytes: number): string {
-  const read = `while(length($s)<${bytes}){sysread(STDIN,$s,${bytes}-length($s),length($s))||exit(3)}`;
-  return `exec perl -e '${read}eval($s);die($@)'`;
-}
-
 export function sshEnvironment({ asking = null }: Pick<SshCommandOptions, 'asking'>): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...process.env, LC_ALL: 'C' };
   delete env['SSH_ASKPASS'];
