@@ -76,6 +76,19 @@ describe('when a job starts', () => {
     });
   });
 
+  test.each([
+    ['its end: right then', 'end', { kind: 'at', startMs: 1_000_000_000 + 5 * minute + 1 }],
+    ['its success: never', 'success', { kind: 'unknown', startMs: null }],
+  ] as const)('of what waits for a job that will not end in time, for %s', (_, on, expected) => {
+    const world = new TestCluster([worker('w1')]);
+    world.run('/bob/endless', 'w1', { cpu: 2 });
+    world.run('/bob/ends', 'w1', { cpu: 1, startedAtMs: world.nowMs, limitMs: 60 * minute });
+    world.submit('/ann/late', { cpu: 4, finishByMs: world.nowMs + 10 * minute, limitMs: 5 * minute });
+    world.cluster.noteJobState('/ann/late', 'PENDING');
+    world.submit('/ann/after', { dependencies: [{ jobId: '/ann/late', on }] });
+    expect(when(world, '/ann/after')).toMatchObject(expected);
+  });
+
   test('at the time it is not to start before, and never while it is held', () => {
     const world = new TestCluster([worker('w1')]);
     world.submit('/ann/later', { startNotBeforeMs: world.nowMs + 90 * minute });

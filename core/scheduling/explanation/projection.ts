@@ -99,7 +99,9 @@ export class LookAhead {
     const decision = this.scheduler.decide(this.atMs, this.rules);
     this.carryOut(decision);
     if (jobIds?.every((id) => this.starts.has(id)) === true) return false;
-    if (decision.more && decision.placed.length > 0) return true;
+    const { placed, released, unschedulable } = decision;
+    const did = placed.length + released.length + unschedulable.length > 0;
+    if (decision.more && did) return true;
     const nextMs = Math.min(
       this.ends.first()?.ms ?? Number.POSITIVE_INFINITY,
       decision.wakeAtMs ?? Number.POSITIVE_INFINITY,
@@ -157,7 +159,12 @@ export class LookAhead {
       cluster.removeTask(placed.jobId, placed.index);
       this.start(job, placed);
     }
-    for (const { jobId } of decision.unschedulable) cluster.removeJob(jobId);
+    for (const { jobId } of decision.unschedulable) {
+      cluster.removeJob(jobId);
+      this.events += 1;
+      // Who waits for it has to know.
+      if (!cluster.holdings.active.has(jobId)) cluster.noteJobState(jobId, 'UNSCHEDULABLE');
+    }
     for (const jobId of new Set(decision.placed.map((placed) => placed.jobId))) {
       const entry = cluster.queue.jobs.get(jobId);
       if (entry?.indexes.length === 0 && entry.claims.length === 0) cluster.removeJob(jobId);
