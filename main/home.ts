@@ -71,16 +71,24 @@ function defaultRoot(env: NodeJS.ProcessEnv, platform: NodeJS.Platform, homeFold
 
 /**
  * Beside the database, else in a folder named by what it stands for alone: whoever has the data folder open by whatever way, from a
- * desktop, by cron or as a service, has to look in the same place. That is why it is not XDG_RUNTIME_DIR, which not all of them have, and
- * which goes with the last login while a host goes on.
+ * desktop, by cron, as a service or by a link, has to look in the same place. That is why it is not XDG_RUNTIME_DIR, which not all of
+ * them have, and which goes with the last login while a host goes on.
  */
 function socketPath(folder: string, platform: NodeJS.Platform): string {
   if (platform === 'win32') return `\\\\.\\pipe\\iris-desktop-${sha256(folder).slice(0, 16)}`;
-  const direct = path.join(folder, 'iris.sock');
-  if (Buffer.byteLength(direct) <= maxSocketPathBytes) return direct;
-  const hash = sha256(realName(folder)).slice(0, 16);
-  return path.join('/tmp', `iris-desktop-${process.getuid?.() ?? 0}-${hash}`, 'iris.sock');
+  const real = realName(folder);
+  // Which of the two it is, its real name decides: the same file has a long name and a short one where a link leads to it.
+  const direct = path.join(real, 'iris.sock');
+  const named = path.join(folder, 'iris.sock');
+  if (fits(direct)) return fits(named) ? named : direct;
+  return path.join(
+    '/tmp',
+    `iris-desktop-${process.getuid?.() ?? 0}-${sha256(real).slice(0, 16)}`,
+    'iris.sock',
+  );
 }
+
+const fits = (socket: string): boolean => Buffer.byteLength(socket) <= maxSocketPathBytes;
 
 /** One name for a folder that has several by links; also for one that is still to be made. */
 function realName(folder: string): string {
@@ -151,8 +159,10 @@ export function makeFolder(folder: string): void {
     try {
       mkdirSync(one, { mode: 0o700 });
     } catch (error) {
+      // Of one that is there not every system says EEXIST: EISDIR, or that nothing can be written where it lies.
       const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-      if (!exists || !statSync(one).isDirectory()) throw error;
+      const there = exists ? statSync(one) : statSync(one, { throwIfNoEntry: false });
+      if (there?.isDirectory() !== true) throw error;
     }
   }
 }

@@ -24,8 +24,15 @@ export function foreignSocketFolder(
   }
   return refusal(
     'FOLDER_UNUSABLE',
-    `The socket folder ${folder} belongs to somebody else; remove it or name another data folder with --home.`,
+    `The socket folder ${folder} belongs to somebody else: ${advice(folder)}.`,
   );
+}
+
+/** Never to remove a folder that may be the other's data. */
+function advice(folder: string): string {
+  const another = 'name another data folder with --home';
+  if (!isForAll(statSync(path.dirname(folder)))) return another;
+  return `have an administrator look at it and remove it, or ${another}`;
 }
 
 const isForAll = ({ mode }: Stats): boolean => (mode & 0o002) !== 0;

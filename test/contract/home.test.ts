@@ -1,13 +1,14 @@
 /** Names and modes of the data folder. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import fs, { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openConnection } from '../../main/cli/connection.js';
 import { runHeadless } from '../../main/headless-host.js';
-import { prepareHome, resolveHome } from '../../main/home.js';
+import { makeFolder, prepareHome, resolveHome } from '../../main/home.js';
 import { builtModule } from '../../main/modules.js';
 import { connectSocket } from '../../main/server/socket-client.js';
 import { foreignSocketFolder } from '../../main/server/socket-folder.js';
@@ -88,6 +89,24 @@ test('a folder that a broken link stands for is refused with what it leads to', 
   expect(() => prepareHome(resolveHome({ flag: link }))).toThrow(/ENOENT.*link/);
 });
 
+// A parent that nobody can write to may be all the system speaks of.
+test('a folder that is there will do, whatever the system says of making it', () => {
+  const mkdir = vi.spyOn(fs, 'mkdirSync').mockImplementation((folder) => {
+    throw Object.assign(new Error(`EROFS: read-only file system, mkdir ${String(folder)}`), {
+      code: 'EROFS',
+    });
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    mkdir.mockRestore();
+    syncBuiltinESMExports();
+  });
+  makeFolder(os.tmpdir());
+  expect(() => {
+    makeFolder(path.join(os.tmpdir(), 'iris-none', 'x'));
+  }).toThrow(/EROFS/);
+});
+
 test('parents are made too, for their owner only', () => {
   const root = path.join(temporary(), 'a', 'b');
   prepareHome(resolveHome({ flag: root }));
@@ -110,6 +129,15 @@ test('a long folder has one socket, whatever the caller has in the environment a
   const socketOf = (flag: string, env = {}) => resolveHome({ ...fixed, platform: 'linux', flag, env }).socket;
   expect(socketOf(long, { XDG_RUNTIME_DIR: '/run/user/7' })).toBe(socketOf(long));
   expect(socketOf(path.join(root, 'y'.repeat(95)))).toBe(socketOf(long));
+  // A link may also be what makes the name short, or long.
+  symlinkSync(long, path.join(root, 'z'));
+  expect(socketOf(path.join(root, 'z'))).toBe(socketOf(long));
+  const short = path.join(root, 'short');
+  symlinkSync(short, path.join(root, 'w'.repeat(90)));
+  mkdirSync(short);
+  expect(socketOf(path.join(root, 'w'.repeat(90)))).toBe(
+    path.join(realpathSync(short), 'machine-0123456789ab', 'iris.sock'),
+  );
   // Before it is made and after.
   const inner = path.join(root, 'y'.repeat(95), 'new');
   const before = socketOf(inner);
@@ -154,9 +182,13 @@ test('root speaks to the host of another user, but not where anybody could have 
   const isRoot = process.getuid?.() === 0;
   if (isRoot) execFileSync('chown', ['65534', folder]);
   expect(asked('connects')).toBeNull();
-  expect(asked('listens')?.code).toBe('FOLDER_UNUSABLE');
+  expect(asked('listens')).toMatchObject({
+    code: 'FOLDER_UNUSABLE',
+    message: `The socket folder ${folder} belongs to somebody else: name another data folder with --home.`,
+  });
   chmodSync(parent, 0o1777);
   expect(asked('connects')?.code).toBe('FOLDER_UNUSABLE');
+  expect(asked('connects')?.message).toContain('have an administrator look at it and remove it');
 });
 
 test('a host that finds another in the folder says so by its code', async () => {
