@@ -31,19 +31,19 @@ export async function startHost(
   const changed = () => wake();
   const watcher = watchFolder(path.dirname(home.socket), changed);
   let attempt = launch(home, program, environment, changed);
+  let launchedAt = started;
   let waitMs = shortestWaitMs;
-  /** What the last one said that found another in the folder. */
-  let owned: string | null = null;
   try {
     for (;;) {
       const connection = await tryConnection(home.socket);
       if (connection !== null) return connection;
       const end = attempt.end();
       const now = performance.now();
-      if (end?.kind === 'lost') owned = end.said;
-      if (now - started > patienceMs || end?.kind === 'failed') {
+      // One that lives may have got the folder of a host that has left: it has its own time, and ends at once where it has not.
+      const since = end === null ? launchedAt : started;
+      if (now - since > patienceMs || end?.kind === 'failed') {
         const within = `within ${patienceMs / 1000} s`;
-        if (end?.kind !== 'failed' && owned !== null) throw silentHost(home, within, owned);
+        if (end?.kind === 'lost') throw silentHost(home, within, end.said);
         const said = end?.said ?? attempt.said();
         const what = end?.kind === 'failed' ? end.what : `none answered ${within}`;
         throw new RefusalError(
@@ -57,6 +57,7 @@ export async function startHost(
       if (end?.kind === 'lost' && now - end.atMs > retryAfterMs) {
         attempt.dispose();
         attempt = launch(home, program, environment, changed);
+        launchedAt = now;
       }
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, waitMs);

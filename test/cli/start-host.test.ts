@@ -88,6 +88,16 @@ describe('starting a host', () => {
     });
   });
 
+  it('gives one that took the folder of a host on its way out its own time, and says nothing of that host', async () => {
+    await expect(startHost(home, program, environment('lose-first-hang'), 1000)).rejects.toMatchObject({
+      refusal: {
+        code: 'UNAVAILABLE',
+        message: expect.stringMatching(/a new one could not be used: none answered within 1 s\. Its log is /),
+      },
+    });
+    expect(startedPids()).toHaveLength(2);
+  });
+
   it('says that there is no program to start', async () => {
     const missing = { executable: path.join(home.root, 'no-such-program'), script: 'x' };
     await expect(startHost(home, missing, process.env)).rejects.toThrow(/it cannot be started \(.*ENOENT/);

@@ -14,7 +14,7 @@ if (mode === 'fail') {
 }
 // The folder is somebody's: another's of these, or in this mode a host's that is just leaving as the first one starts.
 if (
-  (mode === 'lose-first' && readFileSync(starts, 'utf8').trim().split('\n').length === 1) ||
+  (mode.startsWith('lose-first') && readFileSync(starts, 'utf8').trim().split('\n').length === 1) ||
   !takeFolder()
 ) {
   process.stderr.write(`The data folder ${home} is in use by another host. Attach to it.\n`);
@@ -30,7 +30,9 @@ const server = net.createServer((connection) => {
   });
   connection.on('error', () => undefined);
 });
-server.listen(socket);
+// Holds the folder and is never heard of.
+if (mode === 'lose-first-hang') setInterval(() => undefined, 60_000);
+else server.listen(socket);
 
 function takeFolder() {
   try {
