@@ -14,11 +14,11 @@ const untouchedForMs = 24 * 3_600_000;
 
 export function removeLeftovers() {
   for (const { folder, names } of kinds) {
-    for (const name of namesIn(folder)) {
+    for (const name of namesIn(folder).filter((one) => names.test(one))) {
       const path = join(folder, name);
-      const stat = statSync(path, { throwIfNoEntry: false });
-      if (!names.test(name) || stat === undefined || Date.now() - stat.mtimeMs < untouchedForMs) continue;
       try {
+        const stat = statSync(path, { throwIfNoEntry: false });
+        if (stat === undefined || Date.now() - stat.mtimeMs < untouchedForMs) continue;
         rmSync(path, { recursive: true, force: true });
       } catch {
         // Somebody else's: it costs room and nothing more.

@@ -1,6 +1,6 @@
 /** Set-up on machines that lack something, and after it was cut off. Each script in a process of its own, in a copy of the scripts. */
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, realpath, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -180,6 +180,8 @@ describe('after a set-up that was cut off', () => {
       await mkdir(join(folder, name, 'inside'), { recursive: true });
       if (!young.includes(name)) await utimes(join(folder, name), old, old);
     }
+    // What cannot even be looked at is no reason to stop.
+    await symlink('fetch-14', join(folder, 'cache/electron/fetch-14'));
     const { code, err } = await runModule(
       `const { removeLeftovers } = await import('./scripts/lib/leftovers.mjs'); removeLeftovers();`,
     );
@@ -189,7 +191,7 @@ describe('after a set-up that was cut off', () => {
         (await readdir(join(folder, place))).map((name) => `${place}/${name}`),
       ),
     );
-    expect(there.flat().sort()).toEqual([...kept, ...young].sort());
+    expect(there.flat().sort()).toEqual([...kept, ...young, 'cache/electron/fetch-14'].sort());
   });
 });
 
