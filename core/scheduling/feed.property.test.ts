@@ -142,6 +142,30 @@ function unfinished(rows: Rows): unknown[] {
     .map(({ id }) => id);
 }
 
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** Found by chance before. */
+const bandChangedAndStopped: Step[] = [
+  {
+    batch: [
+      { kind: 'submit', request: { replicas: 2, gangBy: 'worker' }, user: false, at: 0 },
+      { kind: 'submit', request: {}, user: false, at: 0 },
+    ],
+    waitMs: 0,
+    decides: false,
+  },
+  { batch: [{ kind: 'run' }], waitMs: 0, decides: true },
+  { batch: [{ kind: 'observe', at: 0, state: 'MISSING' }], waitMs: 0, decides: false },
+  {
+    batch: [
+      { kind: 'change', at: 0, change: { kind: 'band', band: 'BATCH' } },
+      { kind: 'cancel', at: 0 },
+    ],
+    waitMs: 0,
+    decides: false,
+  },
+];
+
 test('whatever comes together in one step', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
@@ -162,6 +186,6 @@ test('whatever comes together in one step', () => {
         expect(unfinished(rows)).toEqual([]);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 300, examples: [[bandChangedAndStopped]] },
   );
 });

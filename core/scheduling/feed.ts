@@ -117,8 +117,9 @@ export class ClusterFeed {
       const job = this.state.job(id);
       if (job === undefined) continue;
       if (this.dependents.has(id)) this.cluster.noteJobState(id, job.state);
-      if (isTerminalJobState(job.state)) continue;
+      // Also of one that was stopped in the same step: what it had ends by and by.
       this.refreshAttempts(job);
+      if (isTerminalJobState(job.state)) continue;
       // Also where its tasks have changed in the same step: perhaps none of these waits.
       if (this.cluster.queue.jobs.has(id)) this.putJob(job);
     }
