@@ -157,7 +157,7 @@ test('what is old goes also on a machine that in each hour awake has slept for l
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
-  expect(forgotten).toEqual(['/ann/old']);
+  await eventually(() => forgotten).toEqual(['/ann/old']);
   await eventually(() => existsSync(path.join(attempts, uid))).toBe(false);
 });
 

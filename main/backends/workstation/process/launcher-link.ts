@@ -40,6 +40,7 @@ const firstRetryMs = 20;
 const longestRetryMs = 5000;
 /** A launcher that was asked to start something and says nothing for so long is replaced. */
 const silenceMs = 30_000;
+const lookEveryMs = 5000;
 /** One of several that is not ready by then does not work here. */
 const readyMs = 10_000;
 
@@ -54,13 +55,14 @@ export function createLauncherLink(options: LinkOptions): LauncherLink {
   let closed = false;
   let retryMs = firstRetryMs;
   let retryTimer: NodeJS.Timeout | null = null;
-  let heardAtMs = monotonicMs();
+  /** Looks since something was heard. A thread that was kept busy has not looked, and so has missed nothing. */
+  let quietLooks = 0;
 
   function open(): void {
     retryTimer = null;
     const launcher = launchers[0];
     if (closed || launcher === undefined) return;
-    heardAtMs = monotonicMs();
+    quietLooks = 0;
     const openOne = launcher.kind === 'node' ? openNodeLauncher : openForkServer;
     channel = openOne({
       launcher,
@@ -70,12 +72,12 @@ export function createLauncherLink(options: LinkOptions): LauncherLink {
       onReady: () => {
         ready = true;
         proved = true;
-        heardAtMs = monotonicMs();
+        quietLooks = 0;
         retryMs = firstRetryMs;
         if (unconfirmed.size > 0) channel?.start([...unconfirmed.values()]);
       },
       onEvents: (events) => {
-        heardAtMs = monotonicMs();
+        quietLooks = 0;
         for (const event of events) unconfirmed.delete(event.uid);
         options.onEvents(events);
       },
@@ -103,14 +105,18 @@ export function createLauncherLink(options: LinkOptions): LauncherLink {
     if (wasReady) options.onLost();
   }
 
-  const silence = setInterval(() => {
+  // What has arrived is read first.
+  const silence = setInterval(() => setImmediate(look), lookEveryMs);
+  silence.unref();
+
+  function look(): void {
     if (channel === null) return;
+    quietLooks += 1;
     const patienceMs = proved || launchers.length === 1 ? silenceMs : readyMs;
-    if ((ready && unconfirmed.size === 0) || monotonicMs() - heardAtMs < patienceMs) return;
+    if ((ready && unconfirmed.size === 0) || quietLooks * lookEveryMs < patienceMs) return;
     log.error('The launcher does not answer and is replaced', { pid: channel.pid });
     channel.kill();
-  }, 5000);
-  silence.unref();
+  }
 
   let first: NodeJS.Timeout | null = setTimeout(openFirst, options.firstAfterMs);
   function openFirst(): void {
@@ -123,7 +129,7 @@ export function createLauncherLink(options: LinkOptions): LauncherLink {
   return {
     start: (items) => {
       openFirst();
-      if (unconfirmed.size === 0) heardAtMs = monotonicMs();
+      if (unconfirmed.size === 0) quietLooks = 0;
       for (const item of items) unconfirmed.set(item.uid, item);
       if (ready) channel?.start(items);
     },

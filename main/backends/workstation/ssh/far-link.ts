@@ -76,6 +76,8 @@ export function openFarLink(options: FarLinkOptions): FarLink {
   const skews: { readonly tripMs: number; readonly skewMs: number }[] = [];
   let nextPing = 0;
   let heardMs = monotonicMs();
+  /** Looks since something was heard. A thread that was kept busy, or asleep, has not looked, and so has missed nothing. */
+  let quietLooks = 0;
   let spoke = false;
   let over = false;
   let errorText = '';
@@ -122,21 +124,31 @@ export function openFarLink(options: FarLinkOptions): FarLink {
         advice: asking.advice,
       });
 
-  const timer = setInterval(() => {
-    if (asking?.isOpen === true) heardMs = monotonicMs();
-    const quietMs = monotonicMs() - heardMs;
+  // What has arrived is read first.
+  const timer = setInterval(() => setImmediate(look), options.pingEveryMs);
+  timer.unref();
+
+  function look(): void {
+    if (over) return;
+    if (asking?.isOpen === true) heard();
+    else quietLooks += 1;
+    const quietMs = quietLooks * options.pingEveryMs;
     if (!spoke) {
       if (quietMs >= options.helloWithinMs)
         lost(silent(`gave no answer within ${Math.round(options.helloWithinMs / 1000)} s`));
       return;
     }
     if (quietMs >= options.silentAfterMs) {
-      lost(silent(`has said nothing for ${Math.round(quietMs / 1000)} s`));
+      lost(silent(`has said nothing for ${Math.round((monotonicMs() - heardMs) / 1000)} s`));
       return;
     }
     ping();
-  }, options.pingEveryMs);
-  timer.unref();
+  }
+
+  function heard(): void {
+    heardMs = monotonicMs();
+    quietLooks = 0;
+  }
 
   function ping(): void {
     pings.set(nextPing, { sentMs: monotonicMs(), sentAtMs: options.nowMs() });
@@ -194,7 +206,7 @@ export function openFarLink(options: FarLinkOptions): FarLink {
       lost({ kind: 'shell', message: `${host}: ${messageOf(error)}.`, advice: `Try: ssh ${host} true.` });
       return;
     }
-    heardMs = monotonicMs();
+    heard();
     for (const word of said) {
       // The one before may have been the last that counts.
       if (isOver()) return;

@@ -79,6 +79,18 @@ test('files that go there for longer than it may be silent are no silence, and g
   expect(machine.said).not.toContain('A machine is not in contact');
 });
 
+test('a controller that was kept busy for longer takes that for no silence of the machine', async () => {
+  const probe = await machine.probe({ silentAfterMs: 1000, pingEveryMs: 200 });
+  await probe.healthy();
+  const begun = performance.now();
+  while (performance.now() - begun < 1500);
+  // Until something of it was heard after that.
+  const before = probe.machine.observe()[0]?.contact?.lastContactMs ?? 0;
+  await probe.until(() => (probe.machine.observe()[0]?.contact?.lastContactMs ?? 0) > before + 500);
+  expect(machine.said).not.toContain('A machine is not in contact');
+  expect(probe.contact()).toBe('CONNECTED');
+});
+
 test('of one that is removed nothing is taken for the next of its name', async () => {
   const probe = await machine.probe();
   await probe.healthy();
