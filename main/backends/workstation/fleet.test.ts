@@ -92,7 +92,7 @@ function ended(uid: string): AttemptObservation {
   return { uid, state: 'SUCCEEDED', finishedAtMs: 1, exitCode: 0, warnings: [], pid: null, ...none };
 }
 
-async function fleetOf(machines = [new FakeOne('two'), new FakeOne('three')]) {
+async function fleetOf(machines = [new FakeOne('two'), new FakeOne('three')], stopWithinMs = 50) {
   const local = new FakeOne('one');
   const heard: AttemptObservation[] = [];
   const workers: string[][] = [];
@@ -107,7 +107,7 @@ async function fleetOf(machines = [new FakeOne('two'), new FakeOne('three')]) {
     machines,
     log: { info: (message) => void infos.push(message), warn: note, error: note },
     nowMs: () => 42,
-    stopWithinMs: 50,
+    stopWithinMs,
     workerOf: (uid) => Promise.resolve(uid === 'old' ? 'two' : null),
   });
   await fleet.start({
@@ -224,7 +224,8 @@ describe('a fleet of machines', () => {
   });
 
   test('has what runs on a machine stopped before it lets go of it', async () => {
-    const { fleet, machines, heard } = await fleetOf();
+    // Longer than any machine is held up here.
+    const { fleet, machines, heard } = await fleetOf(undefined, 60_000);
     const [two] = machines;
     if (two === undefined) throw new Error('there is no machine');
     fleet.reconcile([keep('b', 'two'), run('c', 'two'), keep('d', 'three')]);
