@@ -21,7 +21,7 @@ import { WaitCauses } from '../../core/scheduling/wait-causes.js';
 import type { WorkerObservation } from '../backends/backend.js';
 import type { FreshText } from './fresh-text.js';
 import { offerOf, withAdded } from './machine-offers.js';
-import { noChanges } from './merge-changes.js';
+import { isEmpty, noChanges } from './merge-changes.js';
 import type { PortRange } from './ports.js';
 
 /** Assignments one round makes at most; a transaction of more would delay what came in meanwhile. */
@@ -117,7 +117,9 @@ export class Placement {
       moved: input.moved,
     });
     settle(draft, input.nowMs);
-    return { changes: draft.changeSet(), more: decision.more };
+    const changes = draft.changeSet();
+    // Of which nothing could be carried out, that would be decided again and again.
+    return { changes, more: decision.more && !isEmpty(changes) };
   }
 
   /** When time alone may change what was decided last. */
