@@ -44,32 +44,61 @@ export function keepDraft(from: string | null, draft: Draft, start: JobForm): vo
   }
 }
 
-/** What was sent last and has no answer yet, so that sending it again, from the form come back to as well, makes no second job. */
+/** What was sent and has no answer yet, so that sending it again, from the form come back to as well, makes no second job. */
 const sentKey = 'iris.new-job.sent';
 
-/** The id under which this very request was sent and not answered. */
-export function keptSent(text: string): string | null {
+/** One whose answer was lost is sent again soon or never. */
+const mostSent = 8;
+
+interface Sent {
+  /** The request as it was sent. */
+  readonly text: string;
+  readonly id: string;
+}
+
+/** The last ones sent come last. */
+function allSent(): Sent[] {
   try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(sentKey) ?? 'null');
-    if (!Array.isArray(kept) || kept[0] !== text) return null;
-    const id: unknown = kept[1];
-    return typeof id === 'string' ? id : null;
+    const kept: unknown = JSON.parse(sessionStorage.getItem(sentKey) ?? '[]');
+    if (!Array.isArray(kept)) return [];
+    return kept.flatMap((item: unknown) => {
+      const [text, id] = Array.isArray(item) ? (item as readonly unknown[]) : [];
+      return typeof text === 'string' && typeof id === 'string' ? [{ text, id }] : [];
+    });
   } catch {
-    return null;
+    return [];
   }
 }
 
+/** The id under which this very request was sent and not answered. */
+export function keptSent(text: string): string | null {
+  return allSent().find((sent) => sent.text === text)?.id ?? null;
+}
+
 export function keepSent(text: string, id: string): void {
-  try {
-    sessionStorage.setItem(sentKey, JSON.stringify([text, id]));
-  } catch {
-    // No room for it: one that was sent before must not be taken for this.
-    sessionStorage.removeItem(sentKey);
+  const others = allSent().filter((sent) => sent.id !== id);
+  // Requests with staged files are long: where there is no room for all, the ones sent longest ago go first.
+  for (let all = [...others, { text, id }].slice(-mostSent); ; all = all.slice(1)) {
+    if (putSent(all)) return;
   }
 }
 
 export function forgetSent(id: string): void {
-  if (sessionStorage.getItem(sentKey)?.endsWith(`"${id}"]`) === true) sessionStorage.removeItem(sentKey);
+  putSent(allSent().filter((sent) => sent.id !== id));
+}
+
+/** Whether there was room. */
+function putSent(all: readonly Sent[]): boolean {
+  if (all.length === 0) {
+    sessionStorage.removeItem(sentKey);
+    return true;
+  }
+  try {
+    sessionStorage.setItem(sentKey, JSON.stringify(all.map(({ text, id }) => [text, id])));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function forgetDraft(from: string | null): void {

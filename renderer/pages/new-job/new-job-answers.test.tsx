@@ -120,6 +120,28 @@ describe('an answer that comes after the form was left', () => {
     expect(ids).toHaveLength(2);
     expect(new Set(ids).size).toBe(1);
   });
+
+  it('makes no second job of it when another was submitted in between', async () => {
+    const { host, leave, comeBack } = show();
+    host.refuseNext('job.submit', refusal('DISCONNECTED', 'No answer.'));
+    write();
+    submit();
+    await screen.findByText(/Submit again when it is back: that makes no second job/);
+    for (const command of ['python other.py', 'python train.py', 'python train.py']) {
+      leave();
+      comeBack();
+      write(command);
+      submit();
+      await waitFor(() => {
+        expect(currentRoute().page).toBe('job');
+      });
+    }
+    const [first, other, again, anew] = host.callsOf('job.submit').map((call) => call.requestId);
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+    // That one has its answer: the same written once more is another job.
+    expect(anew).not.toBe(first);
+  });
 });
 
 describe('what takes the place of what was written', () => {
