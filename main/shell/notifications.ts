@@ -2,6 +2,7 @@
  * One desktop notification for each root job that ends while the desktop runs. Ends from before are never told again: they are in
  * the app's own list. Where the desktop has no notifications, that list is all there is.
  */
+import { RefusalError, type ErrorCode } from '../../core/contract/errors.js';
 import type { InboxItem } from '../../core/contract/views.js';
 import {
   advance,
@@ -15,6 +16,9 @@ import type { ShellClient } from './shell-client.js';
 
 /** The list could not be read, as when the database is busy: asked again after that. */
 const askAgainMs = 5000;
+
+/** Said of the controller and its connection alone. */
+const away: ReadonlySet<ErrorCode> = new Set(['UNAVAILABLE', 'DISCONNECTED']);
 
 /** Ends looked up after a gap; more than that at once is a flood the list tells better. */
 const mostCaughtUp = 200;
@@ -94,7 +98,9 @@ export function startNotifications(options: NotificationsOptions): () => void {
       options.log(
         `The list of ended jobs cannot be read: ${error instanceof Error ? error.message : String(error)}`,
       );
-      // Without it nothing would ever be told. Where the connection ended the next one begins with a snapshot, and asks itself.
+      // The next connection begins with a snapshot, and asks itself.
+      if (error instanceof RefusalError && away.has(error.refusal.code)) return;
+      // Without it nothing would ever be told.
       if (!stopped) cancelAgain ??= options.setTimer(() => void synchronise(), askAgainMs);
     }
   }

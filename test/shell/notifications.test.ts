@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type { InboxItem } from '../../core/contract/views.js';
 import { advance, idleGrouping, offer, type GroupingState } from '../../main/shell/notification-grouping.js';
 import { notificationText } from '../../main/shell/notification-text.js';
@@ -124,7 +125,8 @@ describe('from the list to the desktop', () => {
     const shown: string[] = [];
     const opened: (string | null)[] = [];
     const clicks: (() => void)[] = [];
-    const state = { paused: false, supported: true, refused: 0 };
+    const state = { paused: false, supported: true, refused: 0, refusal: new Error('the database is busy') };
+    const logged: string[] = [];
     const timers: (() => void)[] = [];
     let snapshot: () => void = () => undefined;
     let delta: (items: readonly InboxItem[]) => void = () => undefined;
@@ -132,7 +134,7 @@ describe('from the list to the desktop', () => {
       client: {
         call: ((_method: string, params: { limit: number }) =>
           state.refused-- > 0
-            ? Promise.reject(new Error('the database is busy'))
+            ? Promise.reject(state.refusal)
             : Promise.resolve({
                 items: [...list].sort((left, right) => right.id - left.id).slice(0, params.limit),
                 unread: 0,
@@ -163,7 +165,8 @@ describe('from the list to the desktop', () => {
         return () => timers.splice(timers.indexOf(run), 1);
       },
       log: (line) => {
-        if (!line.includes('the database is busy')) throw new Error(line);
+        if (!line.includes(state.refusal.message)) throw new Error(line);
+        logged.push(line);
       },
     });
     return {
@@ -173,6 +176,7 @@ describe('from the list to the desktop', () => {
       state,
       stop,
       timers,
+      logged,
       async connect() {
         snapshot();
         await new Promise((resolve) => setImmediate(resolve));
@@ -184,6 +188,18 @@ describe('from the list to the desktop', () => {
       missed: (...items: InboxItem[]) => list.push(...items),
     };
   }
+
+  it('leaves it to the next connection to ask again where this one ended', async () => {
+    const desktop = desk([item(1)]);
+    desktop.state.refusal = new RefusalError(refusal('DISCONNECTED', 'The connection ended.'));
+    desktop.state.refused = 1;
+    await desktop.connect();
+    expect(desktop.logged).toHaveLength(1);
+    expect(desktop.timers).toEqual([]);
+    await desktop.connect();
+    desktop.push(item(2));
+    expect(desktop.shown).toHaveLength(1);
+  });
 
   it('never tells what ended before it started', async () => {
     const desktop = desk([item(1), item(2)]);
