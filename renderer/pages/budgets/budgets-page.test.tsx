@@ -237,6 +237,31 @@ describe('Budgets page', () => {
     expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'Limit' }).value).toBe('7');
   });
 
+  it.each([
+    ['is done', null],
+    ['is refused', refusal('STORAGE_FAILED', 'The disk is full.')],
+  ])('leaves another row as it is when one that was left %s', async (_name, reason) => {
+    const { host } = renderInWindow(<BudgetsPage />);
+    await edit('bert');
+    const field = (name: string) => screen.findByRole<HTMLInputElement>('textbox', { name });
+    fireEvent.change(await field('Limit'), { target: { value: '7' } });
+    host.hold();
+    if (reason !== null) host.refuseNext('budget.set', reason);
+    fireEvent.click(screen.getByRole('button', { name: 'Save' }));
+    await confirmed();
+    fireEvent.keyDown(await field('Limit'), { key: 'Escape' });
+    await edit('anna');
+    fireEvent.change(await field('Quota'), { target: { value: 'gpus=9' } });
+    host.release();
+    if (reason === null) {
+      const row = await rowOf('bert');
+      await waitFor(() => {
+        expect(row.textContent).not.toContain('1,000');
+      });
+    } else await screen.findByText('bert: Not changed. The disk is full.');
+    expect((await field('Quota')).value).toBe('gpus=9');
+  });
+
   it('offers no change to who may not make one, and says who may', async () => {
     const host = new FakeHost();
     host.budgets.mayManage = false;

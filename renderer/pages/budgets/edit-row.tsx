@@ -3,6 +3,7 @@ import { Button, Checkbox, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { upperBands, bands, type UpperBand, type Band } from '../../../core/contract/states.js';
 import { useConfirm } from '../../components/confirm.js';
+import { useIsShown } from '../../components/use-is-shown.js';
 import { useRefused } from '../../components/use-refused.js';
 import { useHost } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';
@@ -41,7 +42,8 @@ export function EditRow({ before, isNew, columns, onDone }: EditRowProps) {
   const [draft, setDraft] = useState(before);
   const [tried, setTried] = useState(false);
   const [saving, setSaving] = useState(false);
-  const [refused, setRefused] = useRefused(words.refused);
+  const isShown = useIsShown();
+  const [refused, setRefused] = useRefused((message) => `${draft.user.trim()}: ${words.refused(message)}`);
   const edit = editOf(before, draft);
   const errors = tried ? edit.errors : {};
   const change = (part: Partial<BudgetDraft>) => {
@@ -72,7 +74,8 @@ export function EditRow({ before, isNew, columns, onDone }: EditRowProps) {
     setSaving(true);
     try {
       await host.call('budget.set', { requestId: newRequestId(), user, change: edit.change });
-      onDone();
+      // Another row may be edited by then.
+      if (isShown.current) onDone();
     } catch (error) {
       setRefused(asRefusal(error).message);
       setSaving(false);

@@ -19,7 +19,7 @@ interface PastUseProps {
 export function PastUse({ halfLifeMs, mayManage }: PastUseProps) {
   const host = useHost();
   const confirm = useConfirm();
-  const [refused, setRefused] = useRefused((message) => message);
+  const [refused, setRefused] = useRefused((message) => `${words.pastUse}: ${message}`);
   const current = halfLifeToText(halfLifeMs);
   const change = async (text: string) => {
     const wanted = textToHalfLife(text);
