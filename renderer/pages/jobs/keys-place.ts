@@ -3,7 +3,7 @@
  * which becomes the active one as soon as it is there.
  */
 import type { ReadableStore } from '../../state/store.js';
-import { idsBetween, jobLine } from './line-ids.js';
+import { idsBetween, isFetched, jobLine } from './line-ids.js';
 import type { ListStructure } from './list-structure.js';
 import type { Selection } from './selection.js';
 
@@ -72,7 +72,8 @@ export function createKeysPlace(list: ReadableStore<ListStructure>, selection: S
       const line = Math.max(0, Math.min(list.get().length - 1, wanted));
       goal = null;
       const reached = arrive(line, step, extend);
-      if (reached === null) goal = { line, step, extend, active: selection.active() };
+      if (reached === null && isFetched(list.get(), line, step))
+        goal = { line, step, extend, active: selection.active() };
       return reached ?? line;
     },
     inQuery(query) {

@@ -16,6 +16,15 @@ export function jobLine(
   return null;
 }
 
+/** Whether, going `step` from `line`, a row that is still being fetched comes before any job. */
+export function isFetched(structure: ListStructure, line: number, step: 1 | -1): boolean {
+  for (let at = line; at >= 0 && at < structure.length; at += step) {
+    const { kind } = structure.rowAt(at);
+    if (kind === 'job' || kind === 'skeleton') return kind === 'skeleton';
+  }
+  return false;
+}
+
 /** Ids of the lines from one job to another. */
 export function idsBetween(structure: ListStructure, from: string, to: string): string[] {
   const a = structure.lineOf(from);
