@@ -77,7 +77,7 @@ export function startDesktop({ home, start, log, settingsFile, thread, keepCode 
   const settings = openSettings(settingsFile, warn);
   let leavingWith: number | null = null;
   /** What a second start asked for that came while this one was leaving already. */
-  let startedMeanwhile: readonly string[] | null = null;
+  let startedMeanwhile: { readonly argv: readonly string[]; readonly folder: string } | null = null;
   let stopQueue = false;
   /** Running and waiting jobs when the desktop let go of the controller; null: not known. */
   let unfinishedAtEnd: number | null = null;
@@ -92,10 +92,20 @@ export function startDesktop({ home, start, log, settingsFile, thread, keepCode 
       keepCode();
       log.write('info', `Left with exit code ${exitCode}.`);
       setTimeout(() => {
-        if (startedMeanwhile !== null) app.relaunch({ args: [...startedMeanwhile] });
+        if (startedMeanwhile !== null) startAgain(startedMeanwhile.argv, startedMeanwhile.folder);
         app.exit(exitCode);
       }, afterWindowMs);
     });
+  };
+
+  /** Where that start was made: a data folder may be named from there. */
+  const startAgain = (argv: readonly string[], folder: string): void => {
+    try {
+      process.chdir(folder);
+    } catch (error) {
+      warn(`Cannot start again in ${folder}: ${String(error)}`);
+    }
+    app.relaunch({ args: [...argv] });
   };
 
   handleFaults({
@@ -164,12 +174,12 @@ export function startDesktop({ home, start, log, settingsFile, thread, keepCode 
     else if (!what.hidden) window.show();
   };
 
-  app.on('second-instance', (_event, _argv, _folder, data) => {
+  app.on('second-instance', (_event, _argv, folder, data) => {
     const parsed = secondStartSchema.safeParse(data);
     const argv = parsed.success ? parsed.data.argv : [];
     // Handing over takes a second or more: whoever starts the app again in it is not to be left without one.
     if (leavingWith === null) obey(parseArguments(argv));
-    else startedMeanwhile = argv;
+    else startedMeanwhile = { argv, folder };
   });
   app.on('activate', () => window.show());
   // Closing the last window does not quit: what that means is decided in leaving.ts.

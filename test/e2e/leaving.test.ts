@@ -104,7 +104,8 @@ test('a start that comes while the app is leaving brings it back', async ({ root
     app.prependOnceListener('second-instance', () => app.quit());
   });
   const gone = ended(first.app);
-  const { code } = await runSecondInstance(root, []);
+  // Its folder is named from where it is started.
+  const { code } = await runSecondInstance(path.basename(root), [], path.dirname(root));
   expect(code).toBe(0);
   await gone;
   const started = () =>

@@ -6,10 +6,12 @@ import { resolveRuntime } from '../../scripts/runtime.mjs';
 export async function runSecondInstance(
   root: string,
   args: readonly string[],
+  cwd?: string,
 ): Promise<{ readonly code: number | null; readonly output: string }> {
   const runtime = resolveRuntime();
   const child = spawn(runtime.executable, [...runtime.args, '--home', root, ...args], {
     stdio: ['ignore', 'pipe', 'ignore'],
+    cwd,
     env: { ...process.env, ...runtime.env, IRIS_HEADLESS_DISPLAY: '1' },
   });
   let output = '';
