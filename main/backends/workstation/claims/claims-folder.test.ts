@@ -64,6 +64,25 @@ test('a folder that everybody may write to, in which nobody can remove what is n
   expect(new ClaimsFolder(link, 'a'.repeat(16), here).prepare()).toBe(`${link} is no folder`);
 });
 
+test('what dead attempts of another controller left is removed, of the living and of cards nothing', async () => {
+  const dead = await deadIdentity();
+  const bare = { devices: [], supervisor: null };
+  ben.putAttempt(claimOf('b1', { ...bare, host: dead }));
+  ben.putAttempt(claimOf('b2', bare));
+  ben.putAttempt(claimOf('b3', { ...bare, host: dead, container: true }));
+  ben.putAttempt(claimOf('b4', { ...bare, host: dead, supervisor: identityOf(process.pid) }));
+  ann.putAttempt(claimOf('a1', { ...bare, host: dead }));
+  expect(ben.takeDevice(card, claimOf('b5', { host: dead, supervisor: null }))).toBeNull();
+  ann.clear(ann.read());
+  expect(readdirSync(folder).sort()).toEqual([
+    'attempt-a1',
+    'attempt-b2',
+    'attempt-b3',
+    'attempt-b4',
+    `device-${card}-0`,
+  ]);
+});
+
 test('who is first has the card until he gives it back; everybody can read that', () => {
   expect(ann.takeDevice(card, claimOf('a1'))).toBeNull();
   const [name = ''] = readdirSync(folder);

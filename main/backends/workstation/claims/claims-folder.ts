@@ -41,6 +41,8 @@ export interface FoundClaim {
   readonly owner: string;
   readonly own: boolean;
   readonly dead: boolean;
+  /** Its file may be removed by this login. */
+  readonly removable: boolean;
   readonly claim: Claim;
 }
 
@@ -132,6 +134,15 @@ export class ClaimsFolder {
     for (const { own, name, claim } of this.read()) if (own && !isKnown(claim.attempt)) this.remove(name);
   }
 
+  /**
+   * What attempts of other controllers have left that nobody sweeps any more, their data folder thrown away: everybody here would read it
+   * every few seconds for ever. Dead claims of cards are few, and go with the next that takes the card.
+   */
+  clear(found: readonly FoundClaim[]): void {
+    for (const { name, inode, own, dead, removable, claim } of found)
+      if (dead && removable && !own && name === attemptFileName(claim.attempt)) this.removeSame(name, inode);
+  }
+
   private deviceNamesOf({ attempt, devices }: Claim): readonly string[] {
     if (devices.length === 0) return [];
     const names = this.names();
@@ -184,6 +195,7 @@ export class ClaimsFolder {
         owner: loginOf(uid) ?? (claim.owner.replaceAll(/[^\w.@-]/g, '') || `uid ${uid}`),
         own: uid === process.getuid?.() && claim.controller === this.controller,
         dead: isProvablyDead(claim, this.here),
+        removable: process.getuid?.() === 0 || uid === process.getuid?.(),
         claim,
       };
     } finally {

@@ -4,6 +4,9 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../../../test/harness/eventually.js';
 import { launchOf } from '../../../../test/harness/backend-probe.js';
+import { claimOf } from '../../../../test/harness/claims.js';
+import { ClaimsFolder } from './claims-folder.js';
+import { surroundingsHere } from './liveness.js';
 import { MachineClaims } from './machine-claims.js';
 
 const card = 'GPU-a0000001-0000-4000-8000-000000000001';
@@ -56,6 +59,19 @@ test('what one controller takes, the other sees as used, with whose it is', asyn
   expect(readdirSync(folder)).toEqual([]);
   expect(ben.take(onCard())).toBeNull();
   expect(warnings).toEqual([]);
+});
+
+test('what a controller that is gone for good has left is read once, not for ever', () => {
+  const ann = controller('ann');
+  const gone = new ClaimsFolder(folder, 'd'.repeat(16), surroundingsHere());
+  // No system gives out that number.
+  const host = { pid: 2 ** 30, startTicks: 1 };
+  gone.putAttempt(
+    claimOf('b'.repeat(16), { controller: 'd'.repeat(16), devices: [], host, supervisor: null }),
+  );
+  expect(readdirSync(folder)).toHaveLength(1);
+  expect(ann.others().cpuMillicores).toBe(0);
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 test('one that gets only some of its cards gives them back', () => {

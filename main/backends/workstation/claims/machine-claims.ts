@@ -96,6 +96,7 @@ export class MachineClaims {
     // What is known to be ours need not be read: there may be a thousand of it.
     const ours = new Set([...this.own.keys()].map(attemptFileName));
     const found = this.attempt(() => this.folder.read((name) => ours.has(name)), 'could not be read') ?? [];
+    this.folder.clear(found);
     const devices = new Map<string, string[]>();
     const attempts = new Map<string, Claim>();
     for (const each of found) {
