@@ -32,16 +32,15 @@ const tellAfterMs = 2_000;
 const replaceAfterMs = 1_000;
 const usualLeavesWithinMs = 5_000;
 
-/** `wanted`: what `--cluster` names; undefined: any. */
+/** Refuses a `--cluster` other than `local` and the name of the host that is there; undefined: none was given. */
 export function refuseOtherCluster(wanted: string | undefined, there: string): void {
   if (wanted === undefined || wanted === 'local' || wanted === there) return;
-  const more = there === 'local' ? '' : there;
+  const names = there === 'local' ? ['local'] : ['local', there];
+  const flags = names.map((name) => `--cluster ${name}`).join(' or ');
   throw new RefusalError(
-    refusal(
-      'NOT_FOUND',
-      `There is no cluster named ${wanted} here: use --cluster local${more === '' ? '' : ` or --cluster ${more}`}, or leave it out.`,
-      [{ field: '--cluster', value: wanted, expected: more === '' ? 'local' : `local or ${more}` }],
-    ),
+    refusal('NOT_FOUND', `There is no cluster named ${wanted} here: use ${flags}, or leave it out.`, [
+      { field: '--cluster', value: wanted, expected: names.join(' or ') },
+    ]),
   );
 }
 

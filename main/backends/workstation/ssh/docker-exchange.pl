@@ -28,7 +28,6 @@ if (defined(my $text = $main::s)) {
 
 my ($window, $waiting, @program) = @ARGV;
 my $queued_at_most = 65_536;
-$| = 1;
 fcntl $_, F_SETFL, O_NONBLOCK | fcntl $_, F_GETFL, 0 for \*STDIN, \*STDOUT;
 $SIG{PIPE} = 'IGNORE';
 # Only wakes the select below.
