@@ -22,14 +22,17 @@ export interface SocketServer {
   close(): Promise<void>;
 }
 
+/** For a client that reads to the end and closes its side. One that is stopped, or reads nothing, is left after it. */
+const lingerMs = 2000;
+
 /** Listens on `path`. The caller owns the data folder, so a socket file found there is a dead host's. */
 export async function listenOnSocket(path: string, open: SessionOpener): Promise<SocketServer> {
   if (process.platform !== 'win32') rmSync(path, { force: true });
-  /** Each with what sends the frames that still wait. */
+  /** Each with what ends it. */
   const connections = new Map<net.Socket, () => void>();
   const server = net.createServer((socket) => {
-    const flush = serve(socket, open, () => connections.delete(socket));
-    connections.set(socket, flush);
+    const finish = serve(socket, open, () => connections.delete(socket));
+    connections.set(socket, finish);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -43,39 +46,48 @@ export async function listenOnSocket(path: string, open: SessionOpener): Promise
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        for (const [socket, flush] of connections) {
-          // Answers and the reason of the end were given in this very turn: they leave first.
-          flush();
-          socket.end(() => socket.destroy());
-        }
+        for (const finish of connections.values()) finish();
       }),
   };
 }
 
+/** Returns what ends the connection. */
 function serve(socket: net.Socket, open: SessionOpener, gone: () => void): () => void {
   const decoder = new LineDecoder(maxFrameBytes);
   const outgoing = new Outgoing(socket);
   let ended = false;
-  const session = open({
-    send: (frame) => outgoing.send(frame),
-    close() {
-      outgoing.flush();
-      socket.end();
-    },
-  });
+  let finishing: NodeJS.Timeout | null = null;
+  const isOver = () => finishing !== null;
+
+  /**
+   * What waits leaves, and then our side closes. The other side stays open, unheard, until the client closes it: closed before, a
+   * frame of the client that is on its way would fail, and the client would throw away the unread reason of the end with that.
+   */
+  function finish(): void {
+    if (finishing !== null || ended) return;
+    outgoing.flush();
+    outgoing.end();
+    socket.end();
+    finishing = setTimeout(() => socket.destroy(), lingerMs);
+    session.close();
+  }
+
+  const session = open({ send: (frame) => outgoing.send(frame), close: finish });
 
   socket.on('data', (chunk) => {
+    if (isOver()) return;
     const lines = decoder.push(chunk);
     if (lines === null) {
-      socket.write(
-        `${JSON.stringify({ kind: 'refused', id: 1, refusal: refusal('RESOURCE_EXHAUSTED', `A frame is longer than ${maxFrameBytes} bytes.`) })}\n`,
-      );
-      socket.destroySoon();
+      outgoing.send({
+        kind: 'refused',
+        id: 1,
+        refusal: refusal('RESOURCE_EXHAUSTED', `A frame is longer than ${maxFrameBytes} bytes.`),
+      });
+      finish();
       return;
     }
     for (const line of lines) {
-      const frame = parse(line);
-      session.receive(frame);
+      if (!isOver()) session.receive(parse(line));
     }
   });
   const end = () => {
@@ -83,12 +95,13 @@ function serve(socket: net.Socket, open: SessionOpener, gone: () => void): () =>
     ended = true;
     outgoing.end();
     gone();
-    session.close();
+    if (finishing === null) session.close();
+    else clearTimeout(finishing);
   };
   socket.on('error', end);
   socket.on('close', end);
   socket.on('end', () => socket.end());
-  return () => outgoing.flush();
+  return finish;
 }
 
 function parse(line: string): unknown {
