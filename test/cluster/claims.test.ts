@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { AttemptLaunch } from '../../main/backends/backend.js';
 import type { LabHost } from '../../scripts/lib/lab-hosts.mjs';
 import { launchOf } from '../harness/backend-probe.js';
 import type { TestClient } from '../harness/client.js';
@@ -236,6 +237,38 @@ describeLab('a card of a workstation by SSH', () => {
       expect(await ben.over(third.uid)).toMatchObject({ state: 'SUCCEEDED' });
       expect(await ann.over(second.uid)).toMatchObject({ cause: { code: 'REBOOTED' } });
       await eventually(claimed).toEqual([]);
+    },
+    longMs,
+  );
+
+  test(
+    'what dead attempts of a controller that is gone for good have left is removed by who may, of the living nothing',
+    async () => {
+      const asAnn = { address: 'ssh://ann@ws-two' };
+      const long = (folder: string) =>
+        launchOf({ command: ['sleep', '300'], workingDirectory: folder }, { workerId: 'ws-two' });
+      const gone = await open('gone', asAnn);
+      const bens = await open('ben', { address: 'ssh://ben@ws-two' });
+      const [dead, living, deadOfBen] = [long('/tmp'), long('/tmp'), long('/tmp')];
+      gone.run(dead);
+      gone.run(living);
+      bens.run(deadOfBen);
+      const left = (...launches: readonly AttemptLaunch[]) =>
+        launches.map(({ uid }) => `attempt-${uid}`).sort();
+      await eventually(claimed).toEqual(left(dead, living, deadOfBen));
+      const pids = [
+        (await gone.state(dead.uid, 'RUNNING')).pid,
+        (await bens.state(deadOfBen.uid, 'RUNNING')).pid,
+      ];
+      await gone.machine.close();
+      await bens.machine.close();
+      host.sh(pids.map((pid) => `kill -KILL -${pid}`).join('; '));
+      const ann = await open('ann', asAnn);
+      ann.backend.watchWorkers(true);
+      await eventually(claimed).toEqual(left(living, deadOfBen));
+      const root = await open('root');
+      root.backend.watchWorkers(true);
+      await eventually(claimed).toEqual(left(living));
     },
     longMs,
   );

@@ -60,7 +60,9 @@
     $why = $broken if !length $why && defined $broken && !tries_again();
     return ($why, 0, 0) if length $why;
     my (%attempts, %devices);
-    for my $found (all(sub { $_[0] =~ /^attempt-(.*)/s && $own{$1} })) {
+    my @all = all(sub { $_[0] =~ /^attempt-(.*)/s && $own{$1} });
+    clear(@all);
+    for my $found (@all) {
       next if $found->{dead} || $found->{own};
       my $claim = $found->{claim};
       $attempts{"$found->{owner} $claim->{attempt}"} = $claim;
@@ -69,6 +71,19 @@
     my ($cpu, $memory) = (0, 0);
     for (values %attempts) { $cpu += $_->{cpuMillicores}; $memory += $_->{memoryBytes} }
     return ('', $cpu, $memory, map { bytes_of($_) } map { @{ $devices{$_} } } sort keys %devices);
+  }
+
+  # What attempts of other controllers have left that nobody sweeps any more, as claims-folder.ts does it: everybody here would read it
+  # for ever. Dead claims of cards go with the next that takes the card.
+  sub clear {
+    for (@_) { remove_same($_) if $_->{dead} && $_->{removable} && !$_->{own} && $_->{name} eq "attempt-$_->{claim}{attempt}" }
+  }
+
+  # Unless somebody else has put another there since.
+  sub remove_same {
+    my ($found) = @_;
+    my @stat = lstat "$folder/$found->{name}";
+    unlink "$folder/$found->{name}" if @stat && $stat[1] == $found->{inode};
   }
 
   # Somebody claimed or released something since; a change in the moment of the last look may have been missed by it.
@@ -177,7 +192,7 @@
       # Somebody may have begun at another number at the same moment: then neither has it.
       my ($other) = grep { $_->{name} ne $name && $bars->($_) } holders($device, @{ names() || [] });
       if ($other) { unlink "$folder/$name"; return $whose->($other) }
-      for (grep { $_->{dead} } @there) { my @stat = lstat "$folder/$_->{name}"; unlink "$folder/$_->{name}" if @stat && $stat[1] == $_->{inode} }
+      for (grep { $_->{dead} } @there) { remove_same($_) }
       return;
     }
     return ('unclaimable', "$folder: others were first with $device each time");
@@ -269,7 +284,9 @@
     $logins{ $stat[4] } = (getpwuid $stat[4])[0] // '' unless exists $logins{ $stat[4] };
     my ($owner) = grep { length } $logins{ $stat[4] }, $said, "uid $stat[4]";
     my $own = $stat[4] == $> && $claim->{controller} eq $controller;
-    return { name => $name, inode => $stat[1], owner => $owner, own => $own, dead => is_dead($claim), claim => $claim };
+    # Of others' files only root and the folder's owner may remove one.
+    my $removable = $> == 0 || $stat[4] == $>;
+    return { name => $name, inode => $stat[1], owner => $owner, own => $own, dead => is_dead($claim), removable => $removable, claim => $claim };
   }
 
   # Dead is only what is proved to be: a doubt keeps the claim.

@@ -356,6 +356,38 @@ test('both judge alike whether the holder of a claim lives', async () => {
   ]);
 });
 
+test('both remove alike what dead attempts of others have left, and nothing of the living, of containers and of cards', async () => {
+  const dead = await deadIdentity();
+  const live = identityOf(process.pid);
+  const bare = { host: dead, devices: [] };
+  const left: Readonly<Record<string, Claim>> = {
+    'attempt-b1': claimOf('b1', bare),
+    'attempt-b2': claimOf('b2', { ...bare, host: live }),
+    'attempt-b3': claimOf('b3', { ...bare, container: true }),
+    'attempt-b4': claimOf('b4', { ...bare, supervisor: live }),
+    'attempt-b5': claimOf('b5', { ...bare, supervisor: dead }),
+    'attempt-b6': claimOf('b6', { ...bare, bootId: 'before' }),
+    'attempt-b7': claimOf('b7', { ...bare, bootId: 'unknown' }),
+    'attempt-b8': claimOf('b8', { ...bare, pidNamespace: 'pid:[1]' }),
+    'attempt-other': claimOf('b9', bare),
+    [`device-${card}-0`]: claimOf('c1', { ...bare, devices: [card] }),
+  };
+  const kept = Object.keys(left)
+    .filter((name) => !['attempt-b1', 'attempt-b5', 'attempt-b6'].includes(name))
+    .sort();
+  const put = () => {
+    for (const [name, claim] of Object.entries(left))
+      writeFileSync(path.join(folder, name), JSON.stringify(claim));
+  };
+  put();
+  local.others();
+  expect(readdirSync(folder).sort()).toEqual(kept);
+  put();
+  const hand = await open();
+  await hand.word('claims');
+  expect(readdirSync(folder).sort()).toEqual(kept);
+});
+
 function pairsOf(devices: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const lines = [...devices].flatMap(([device, owners]) => owners.map((owner) => [device, owner] as const));
   return lines.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b))).flat();
