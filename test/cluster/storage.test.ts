@@ -60,17 +60,42 @@ describeLab('a full disk on a workstation by SSH', () => {
     });
   });
 
-  test('what cannot be started or staged for it says so', async () => {
-    const files = [{ path: 'in.bin', contentBase64: Buffer.alloc(3_000_000, 7).toString('base64') }];
+  // As it is sent, and as it is put where the task finds it.
+  test.each([3_000_000, 1_200_000])(
+    'what cannot be staged for it is no fault of the task, and leaves nothing',
+    async (bytes) => {
+      const files = [{ path: 'in.bin', contentBase64: Buffer.alloc(bytes, 7).toString('base64') }];
+      const staged = task('true', { files });
+      probe.run(staged);
+      expect(await probe.over(staged.uid)).toMatchObject({
+        state: 'WORKER_FAILED',
+        startedAtMs: null,
+        cause: {
+          code: 'LOG_STORAGE_FULL',
+          message: 'The staged file in.bin could not be written there: No space left on device.',
+        },
+      });
+      expect(host.sh(`find ${below()} -name in.bin`)).toBe('');
+      const next = task('true');
+      probe.run(next);
+      expect(await probe.over(next.uid)).toMatchObject({ state: 'SUCCEEDED', warnings: [] });
+    },
+  );
+
+  test('a staged file that can be on no disk is a fault of the task', async () => {
+    const files = ['a', 'a/b'].map((path) => ({ path, contentBase64: '' }));
     const staged = task('true', { files });
     probe.run(staged);
     expect(await probe.over(staged.uid)).toMatchObject({
       state: 'FAILED',
       cause: {
         code: 'STAGING_FAILED',
-        message: 'The staged file in.bin could not be written there: No space left on device.',
+        message: 'The staged file a/b could not be written there: Not a directory.',
       },
     });
+  });
+
+  test('what cannot be started for it says so', async () => {
     fill();
     const late = task('true');
     probe.run(late);

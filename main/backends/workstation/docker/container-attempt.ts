@@ -213,8 +213,10 @@ export class ContainerAttempt {
     const launch = this.launch();
     const built = await buildContainer(context, entry.folder, launch, part, this.stopAsked);
     if (built === null) throw new Over(this.unstarted('KILLED', this.stoppedCause()));
-    if ('cause' in built)
+    if ('cause' in built) {
+      if (built.cause.code === 'LOG_STORAGE_FULL') await pauseOf(waits.noSpacePauseMs);
       throw new Over(this.unstarted(built.blameless === true ? 'WORKER_FAILED' : 'FAILED', built.cause));
+    }
     if (part === 'run') writeNote(entry.folder, { phase: 'created', containerId: built.id, end: null });
     return built.id;
   }

@@ -4,8 +4,10 @@ import { realpath } from 'node:fs/promises';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
 import type { Cause } from '../../../../core/contract/views.js';
 import type { AttemptLaunch } from '../../backend.js';
+import { isFullDisk, messageOf } from '../process/error-code.js';
 import { workFolder } from '../process/attempt-start.js';
 import { localRoom, type ReadRoom } from './engine-room.js';
+import type { StartFault } from '../process/program.js';
 import { stageFiles } from '../process/staging.js';
 
 type Prepared = { readonly scratch: string } | { readonly cause: Cause; readonly blameless?: true };
@@ -26,6 +28,10 @@ export interface HostFiles {
   readonly roomEveryMs?: number | undefined;
 }
 
+export function preparedNot({ cause, blameless }: StartFault): Prepared {
+  return blameless === true ? { cause, blameless } : { cause };
+}
+
 export const localFiles: HostFiles = {
   room: localRoom,
   async realPath(path) {
@@ -40,11 +46,12 @@ export const localFiles: HostFiles = {
     try {
       mkdirSync(scratch, { recursive: true, mode: 0o700 });
     } catch (error) {
-      const message = `The attempt's folder ${scratch} could not be made: ${String(error)}.`;
-      return Promise.resolve({ cause: { code: 'START_FAILED', message } });
+      const message = `The attempt's folder ${scratch} could not be made: ${messageOf(error)}.`;
+      const code = isFullDisk(error) ? 'LOG_STORAGE_FULL' : 'START_FAILED';
+      return Promise.resolve({ cause: { code, message }, blameless: true });
     }
     const staged = stageFiles(scratch, files);
-    return Promise.resolve(staged.ok ? { scratch } : { cause: staged.fault.cause });
+    return Promise.resolve(staged.ok ? { scratch } : preparedNot(staged.fault));
   },
   socketGroup(path) {
     try {

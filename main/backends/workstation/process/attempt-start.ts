@@ -77,7 +77,13 @@ export function supervisedUid(argv: readonly string[]): string | undefined {
 }
 
 export function refuseByFault(uid: string, fault: StartFault): Refusal {
-  return { kind: 'refused', uid, cause: fault.cause, exitCode: fault.exitCode, fault: true };
+  return {
+    kind: 'refused',
+    uid,
+    cause: fault.cause,
+    exitCode: fault.exitCode,
+    fault: fault.blameless !== true,
+  };
 }
 
 export function refuseFolder(

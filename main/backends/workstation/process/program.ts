@@ -4,10 +4,11 @@ import path from 'node:path';
 import type { Cause } from '../../../../core/contract/views.js';
 import { errorCode, messageOf } from './error-code.js';
 
-/** A start that cannot be: the job's own fault, so the attempt is FAILED with this exit code. */
+/** A start that cannot be: the job's own fault, so the attempt is FAILED with this exit code, unless it is `blameless`. */
 export interface StartFault {
   readonly cause: Cause;
   readonly exitCode: number | null;
+  readonly blameless?: true;
 }
 
 export type Checked<T> =

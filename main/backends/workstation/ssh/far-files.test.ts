@@ -27,8 +27,9 @@ test('a file of several containers goes once over each connection, and again whe
   expect(puts()).toBe(1);
   await prepare(done);
   expect(puts()).toBe(0);
-  expect(await prepare((id) => word('prepared', id, '', 'No space left on device'))).toMatchObject({
-    cause: { code: 'STAGING_FAILED' },
+  expect(await prepare((id) => word('prepared', id, '', 'No space left on device', '28'))).toEqual({
+    cause: { code: 'LOG_STORAGE_FULL', message: 'On ws-2: No space left on device.' },
+    blameless: true,
   });
   await prepare(done);
   expect(puts()).toBe(1);

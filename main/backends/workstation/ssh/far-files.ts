@@ -1,9 +1,10 @@
 /** What containers on a machine reached by SSH need of its files, asked of the far hand. */
 import path from 'node:path';
 import type { ReadRoom } from '../docker/engine-room.js';
-import type { HostFiles } from '../docker/local-files.js';
+import { preparedNot, type HostFiles } from '../docker/local-files.js';
+import { stagingFault } from '../process/staging.js';
 import type { FarText, FarWord } from './far-words.js';
-import { claimRefusal, claimTexts, noticeText, stagedFiles } from './far-start.js';
+import { claimRefusal, claimTexts, noticeText, stagedFiles, systemCode } from './far-start.js';
 import type { AttemptLaunch, StopNotice } from '../../backend.js';
 
 const answers: ReadonlySet<string> = new Set(['real', 'prepared', 'noticed', 'room']);
@@ -71,7 +72,7 @@ export class FarFiles implements HostFiles {
     if (word.text(1) !== '') return { scratch: word.text(1) };
     // One of them may not have arrived.
     for (const { hash } of staged) this.sent.delete(hash);
-    return { cause: { code: 'STAGING_FAILED', message: `On ${this.name}: ${word.text(2)}.` } };
+    return preparedNot(stagingFault(systemCode(word.number(3)), `On ${this.name}: ${word.text(2)}.`));
   }
 
   /** Until it is written there, or nobody is there to write it. */

@@ -17,7 +17,7 @@
 #   read ID UID FILE OFFSET MAX                      -> range ID SIZE DATA
 #   real ID PATH -> real ID PATH-WITHOUT-LINKS
 #   prepare ID UID, the claim with its length before it, staged paths and hashes
-#                                                    -> prepared ID FOLDER WHY-NOT, or after these two why its cards were refused
+#                                -> prepared ID FOLDER WHY-NOT, and after these two the number of the error, or why its cards were refused
 #   hold UID CLAIM..., release UID, contained UID... claims of containers: one that runs, one that is over, and all that may live
 #   room ID PATH -> room ID WHAT-DF-SAYS
 #   forget UID...     of those that `old` named          -> pruned
@@ -396,18 +396,20 @@ sub stage {
     my $name = pop @parts;
     for my $part (@parts) {
       $target .= "/$part";
-      mkdir $target, 0700 or $! == POSIX::EEXIST() or return ($path, "$!");
+      mkdir $target, 0700 or $! == POSIX::EEXIST() or return ($path, errno());
     }
     my $content = slurp("$base/.files/$hash", 1 << 30);
-    return ($path, $unput{$hash} || "$!") unless defined $content;
-    sysopen(my $file, "$target/$name", Fcntl::O_WRONLY() | Fcntl::O_CREAT() | Fcntl::O_TRUNC(), 0600) or return ($path, "$!");
-    my $at = 0;
+    return ($path, $unput{$hash} ? @{ $unput{$hash} } : errno()) unless defined $content;
+    sysopen(my $file, "$target/$name", Fcntl::O_WRONLY() | Fcntl::O_CREAT() | Fcntl::O_TRUNC(), 0600) or return ($path, errno());
+    my ($at, @errno) = (0);
     while ($at < length $content) {
       my $count = syswrite $file, $content, length($content) - $at, $at;
-      return ($path, "$!") unless defined $count;
+      if (!defined $count) { @errno = errno(); last }
       $at += $count;
     }
-    close $file or return ($path, "$!");
+    if (!close($file) && !@errno) { @errno = errno() }
+    # What did get there of it would take the room of others for as long as the attempt is kept.
+    if (@errno) { unlink "$target/$name"; return ($path, @errno) }
     utime undef, undef, "$base/.files/$hash";
   }
   return;
@@ -425,8 +427,8 @@ sub start {
     return say_('fault', $uid, 'attempt', errno()) if $! != POSIX::EEXIST();
     return keep($uid, $memory, @$claim) if $each eq $folder && -e "$folder/claim";
   }
-  my ($path, $why) = stage($uid, @$staged);
-  return say_('fault', $uid, 'stage', $path, $why) if defined $path;
+  my ($path, $number, $why) = stage($uid, @$staged);
+  return say_('fault', $uid, 'stage', $path, $why, $number) if defined $path;
   if (!chdir $cwd) {
     my @errno = errno();
     return say_('fault', $uid, 'cwd', stat $cwd && !-d _ ? (0, 'file') : @errno);
@@ -930,11 +932,12 @@ sub prepare {
   my @refused = @claim > 4 ? Claims::take($uid, @claim) : ();
   if (@refused) { look_claims(); return say_('prepared', $id, '', '', @refused) }
   for my $each ("$base/$uid", "$base/$uid/work") {
-    mkdir $each, 0700 or $! == POSIX::EEXIST() or return say_('prepared', $id, '', "$each could not be made: $!");
+    next if mkdir $each, 0700 or $! == POSIX::EEXIST();
+    return say_('prepared', $id, '', "$each could not be made: $!", 0 + $!);
   }
   mark_container($uid);
-  my ($path, $why) = stage($uid, @staged);
-  return say_('prepared', $id, '', "the staged file $path could not be written: $why") if defined $path;
+  my ($path, $number, $why) = stage($uid, @staged);
+  return say_('prepared', $id, '', "the staged file $path could not be written: $why", $number) if defined $path;
   say_('prepared', $id, "$base/$uid/work", '');
 }
 
@@ -974,7 +977,7 @@ sub receive {
   }
   elsif ($kind eq 'forget') { forget(@texts) }
   elsif ($kind eq 'has') { has(@texts) }
-  elsif ($kind eq 'put') { put_file("$base/.files/$texts[0]", $texts[1]) or $unput{ $texts[0] } = "$!" }
+  elsif ($kind eq 'put') { put_file("$base/.files/$texts[0]", $texts[1]) or $unput{ $texts[0] } = [errno()] }
   elsif ($kind eq 'sample') { Claims::refresh(); look_claims(); sample() }
   elsif ($kind eq 'disks') { job('disks', 5, sub { run_program('df', '-Pk', $base, $ENV{HOME} || '/', '/') }) }
   elsif ($kind eq 'gpus') { job('gpus', 10, sub { run_program('/bin/sh', '-c', $cards) }) }

@@ -21,6 +21,7 @@ import {
   programStates,
   type ProgramPlaces,
 } from '../process/program.js';
+import { stagingFault } from '../process/staging.js';
 import { attemptEnvironment } from '../process/task-environment.js';
 import type { FarText, FarWord } from './far-words.js';
 
@@ -122,16 +123,20 @@ export function farRefusal(word: FarWord, launch: AttemptLaunch, place: FarPlace
   }
   if (step === 'stage') {
     const message = `The staged file ${word.text(2)} could not be written there: ${word.text(3)}.`;
-    return refuseByFault(uid, { cause: { code: 'STAGING_FAILED', message }, exitCode: null });
+    return refuseByFault(uid, stagingFault(systemCode(word.number(4)), message));
   }
   const claim = claimRefusal(word, 1, launch);
   if (claim !== null) return { kind: 'refused', uid, fault: false, exitCode: null, cause: claim };
-  const number = word.number(2) ?? 0;
-  const code = number === 0 ? word.text(3) : getSystemErrorName(-number);
+  const code = systemCode(word.number(2)) ?? word.text(3);
   const message = `${code}: ${word.text(3)}`;
   if (step === 'attempt') return refuseFolder(uid, `${place.folder}/${uid}`, code, message);
   if (step === 'cwd') return refuseByFault(uid, folderFault(spec.workingDirectory, code, message));
   return refuseSpawn(uid, code, message);
+}
+
+/** By its number there; undefined: none was told. */
+export function systemCode(number: number | null): string | undefined {
+  return number === null || number === 0 ? undefined : getSystemErrorName(-number);
 }
 
 /** `claimed DEVICE OWNER ATTEMPT`, `unclaimable WHY`; null: another word. Neither is a fault of the task. */
