@@ -31,8 +31,21 @@ describe('the words of an SSH client that ended', () => {
     expect(sshFailure('ws-2', 127, 'bash: line 1: exec: perl: not found', '').message).toContain(
       'no Perl on ws-2',
     );
+    expect(sshFailure('ws-2', 127, 'bash: Zeile 1: exec: perl: Nicht gefunden.', '').message).toContain(
+      'no Perl on ws-2',
+    );
     const closed = sshFailure('ws-2', 1, '', 'This account is currently not available.');
     expect(closed).toMatchObject({ kind: 'shell' });
     expect(closed.message).toContain('This account is currently not available.');
+  });
+
+  test.each([2, 255])('a Perl without its modules is told as that, by the exit code %i', (code) => {
+    const text =
+      "Can't locate List/Util.pm in @INC (you may need to install the List::Util module) (@INC entries checked: /etc/perl) at (eval 1) line 2.\nBEGIN failed--compilation aborted at (eval 1) line 2.\n";
+    expect(sshFailure('ws-2', code, text, '')).toEqual({
+      kind: 'shell',
+      message: 'Perl on ws-2 lacks its module List::Util, which starting and watching tasks needs.',
+      advice: "Install it there (apt install perl, dnf install 'perl(List::Util)').",
+    });
   });
 });

@@ -91,8 +91,22 @@ const rules: readonly Rule[] = [
 /** `noise`: what came instead of our own words. */
 export function sshFailure(host: string, code: number | null, stderr: string, noise: string): SshFailure {
   const said = lastLines(stderr);
+  // With whatever exit code Perl then has.
+  const module = /Can't locate ([\w/]+)\.pm in @INC/.exec(stderr)?.[1]?.replaceAll('/', '::');
+  if (module !== undefined) {
+    return {
+      kind: 'shell',
+      message: `Perl on ${host} lacks its module ${module}, which starting and watching tasks needs.`,
+      advice: `Install it there (apt install perl, dnf install 'perl(${module})').`,
+    };
+  }
   if (code !== 255) {
-    if (/perl.*(not found|No such file)|Unknown command.*perl/is.test(`${stderr} ${noise}`)) {
+    // 127 by convention, in whatever language the shell says it.
+    const text = `${stderr} ${noise}`;
+    if (
+      /perl.*(not found|No such file)|Unknown command.*perl/is.test(text) ||
+      (code === 127 && /\bperl\b/.test(text))
+    ) {
       return {
         kind: 'shell',
         message: `There is no Perl on ${host}, which starting and watching tasks needs.`,
