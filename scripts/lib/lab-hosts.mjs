@@ -195,6 +195,8 @@ export class LabHost {
       'StrictModes no',
       'UsePAM no',
       'PrintMotd no',
+      // As on most systems, here and there.
+      'AcceptEnv LANG LC_*',
       `MaxSessions ${this.maxSessions}`,
       ...(ahead === 0 ? [] : [`SetEnv PERL5LIB=${this.folder} PERL5OPT=-MClockAhead`]),
       ...(this.searchPath === '' ? [] : [`SetEnv PATH=${this.searchPath}`]),
@@ -344,7 +346,7 @@ export class Lab {
       (host) =>
         `Host ${host.name}\n  HostName ${host.address}\n  User root\n  IdentityFile ${this.folder}/key\n  IdentitiesOnly yes\n  UserKnownHostsFile ${this.knownHosts}\n`,
     );
-    writeFileSync(this.configFile, each.join('\n'));
+    writeFileSync(this.configFile, [...each, 'Host *\n  SendEnv LANG LC_*\n'].join('\n'));
     writeFileSync(this.knownHosts, keysKnown ? this.hosts.map((host) => host.knownHostsLine()).join('') : '');
   }
 

@@ -32,6 +32,8 @@ use warnings;
 use POSIX ();
 use Fcntl ();
 
+# Of this program alone: tasks have that of the login.
+POSIX::setlocale(POSIX::LC_ALL(), 'C');
 our $expected = 0;
 $0 = 'iris-far-hand';
 open(my $in, '<&', \*STDIN) && open(my $out, '>&', \*STDOUT) && open(my $err, '>&', \*STDERR) or die "dup: $!";

@@ -114,9 +114,11 @@ function quoted(file: string): string {
 }
 
 export function sshEnvironment({ asking = null }: Pick<SshCommandOptions, 'asking'>): NodeJS.ProcessEnv {
-  const env: NodeJS.ProcessEnv = { ...process.env, LC_ALL: 'C' };
-  delete env['SSH_ASKPASS'];
-  delete env['SSH_ASKPASS_REQUIRE'];
+  const env: NodeJS.ProcessEnv = {};
+  // A locale of ours would be that of every task there: the configuration of most systems sends it along, and that of their servers takes
+  // it. The client's own words are the same in any.
+  for (const [name, value] of Object.entries(process.env))
+    if (!/^(LANG|LANGUAGE|LC_\w+|SSH_ASKPASS|SSH_ASKPASS_REQUIRE)$/.test(name)) env[name] = value;
   if (asking !== null) {
     env['SSH_ASKPASS'] = asking.program;
     env['SSH_ASKPASS_REQUIRE'] = 'force';
