@@ -22,6 +22,7 @@ import {
   type ProgramPlaces,
 } from '../process/program.js';
 import { stagingFault } from '../process/staging.js';
+import type { AttemptEntry } from '../process/attempt-entry.js';
 import { attemptEnvironment } from '../process/task-environment.js';
 import type { FarText, FarWord } from './far-words.js';
 
@@ -154,6 +155,14 @@ export function claimRefusal(word: FarWord, at: number, { workerId }: AttemptLau
 /** Why no card of that machine is given out. */
 export function unclaimable(machine: string, why: string): string {
   return `Its GPUs cannot be claimed on the machine ${machine}, so none is given out: ${why}.`;
+}
+
+const lostCardGraceMs = 2000;
+
+/** How the hand is told to end one whose memory is too much, or a card of which is gone; null: it may go on. */
+export function endTexts({ uid, overMemory, deviceFault }: AttemptEntry): readonly string[] | null {
+  if (overMemory) return ['stop', uid, 'KILL', '0', ''];
+  return deviceFault?.ended === true ? ['stop', uid, 'TERM', String(lostCardGraceMs), ''] : null;
 }
 
 /** What its task finds as preemption.json: by its own clock, which is so far ahead. */

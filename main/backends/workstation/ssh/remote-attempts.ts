@@ -12,7 +12,7 @@ import { newEntry, observationOf, stopOrder, type AttemptEntry } from '../proces
 import { outcomeOf, rebooted, stopCause, supervisorLost } from '../process/outcome.js';
 import { Reporter } from '../process/reporter.js';
 import { FarStaging } from './far-staging.js';
-import { claimTexts, farRefusal, noticeText, stagedFiles, startTexts } from './far-start.js';
+import { claimTexts, endTexts, farRefusal, noticeText, stagedFiles, startTexts } from './far-start.js';
 import { FarMemory } from './far-memory.js';
 import { FarUsage } from './far-usage.js';
 import { diskThere, notStartedFor, writtenOf } from './far-storage.js';
@@ -20,7 +20,6 @@ import type { FarHandEnd, RemoteAttemptsOptions } from './remote-attempts-option
 import type { FarWord } from './far-words.js';
 
 const strayGraceMs = 10_000;
-const lostCardGraceMs = 2000;
 const staleStuck =
   'What is left of an attempt nobody wants any more does not end, so its machine takes no tasks';
 
@@ -169,6 +168,13 @@ export class RemoteAttempts {
     const { launch, uid } = entry;
     const claim = launch === null ? [] : claimTexts(launch);
     this.hand?.send('keep', uid, launch?.spec.memoryIsLimit === true ? '1' : '0', ...claim);
+    this.sendEnd(entry);
+  }
+
+  /** What is to end although nobody stops it, as often as the hand may not know it yet. */
+  private sendEnd(entry: AttemptEntry): void {
+    const texts = endTexts(entry);
+    if (texts !== null) this.hand?.send(...texts);
   }
 
   private sendStop(entry: AttemptEntry): void {
@@ -244,8 +250,7 @@ export class RemoteAttempts {
         this.refused(entry, word);
         return;
       case 'memory':
-        if (this.memory.isOver(entry, word.number(1) ?? 0))
-          this.hand?.send('stop', entry.uid, 'KILL', '0', '');
+        if (this.memory.isOver(entry, word.number(1) ?? 0)) this.sendEnd(entry);
         return;
       case 'usage':
         this.usage.take(entry, word);
@@ -288,7 +293,7 @@ export class RemoteAttempts {
   private loseDevice(entry: AttemptEntry, reason: string): void {
     if (entry.phase !== 'running' || entry.deviceFault !== null) return;
     entry.deviceFault = { reason, ended: true };
-    this.hand?.send('stop', entry.uid, 'TERM', String(lostCardGraceMs), '');
+    this.sendEnd(entry);
   }
 
   private neverStarted(entry: AttemptEntry): void {

@@ -122,8 +122,8 @@ export function sshFailure(host: string, code: number | null, stderr: string, no
   }
   const rule = rules.find(({ pattern }) => pattern.test(stderr));
   if (rule === undefined) {
-    const words = said === '' ? 'without a word' : `: ${said}`;
-    return { kind: 'other', message: `The SSH client ended ${words}.`, advice: `Try: ssh ${host} true.` };
+    const words = said === '' ? ' without a word' : `: ${said}`;
+    return { kind: 'other', message: `The SSH client ended${words}.`, advice: `Try: ssh ${host} true.` };
   }
   const detail = rule.kind === 'changed-key' || said === '' ? '' : ` (${said})`;
   return {
