@@ -26,14 +26,22 @@ export function backendConformance(name: string, make: () => Promise<Conformance
   describe(`${name} as a backend`, () => {
     let subject: ConformanceSubject;
     let probe: BackendProbe;
+    /** What `untilOpen` waits for: a command that ends after a time may have ended before anybody looked. */
+    let gate: string;
+    const untilOpen = 'until test -e "$GATE"; do sleep 0.05; done';
+    const open = () => writeFileSync(gate, '');
     const launchOf: typeof plainLaunch = (request) => (subject.launchOf ?? plainLaunch)(request);
     const stop = (on: BackendProbe, uid: string, more: Parameters<BackendProbe['stop']>[1] = {}) =>
       on.stop(uid, { container: subject.container ?? false, ...more });
     beforeEach(async () => {
       subject = await make();
       probe = subject.probe;
+      gate = path.join(subject.shared ?? os.tmpdir(), `iris-gate-${mintUid()}`);
     });
-    afterEach(() => subject.dispose());
+    afterEach(async () => {
+      await subject.dispose();
+      rmSync(gate, { force: true });
+    });
 
     test('describes itself and its workers', () => {
       expect(probe.backend.describe().capabilities).toContain('logs');
@@ -136,10 +144,9 @@ export function backendConformance(name: string, make: () => Promise<Conformance
       // The pause keeps the two times apart, however coarse the file system's are.
       const script = [
         'touch "$IRIS_CHECKPOINT_FILE"; sleep 0.1',
-        'until test -e "$GATE"; do sleep 0.05; done',
+        untilOpen,
         'touch "$IRIS_CHECKPOINT_FILE"; exec sleep 300',
       ].join('\n');
-      const gate = path.join(subject.shared ?? os.tmpdir(), `iris-gate-${mintUid()}`);
       const launch = launchOf({ command: ['sh', '-c', script], environment: { GATE: gate } });
       const without = launchOf({ command: ['sleep', '300'] });
       probe.want({ kind: 'run', launch }, { kind: 'run', launch: without });
@@ -150,13 +157,9 @@ export function backendConformance(name: string, make: () => Promise<Conformance
           ),
         ),
       ];
-      try {
-        await probe.until(() => told().length === 1);
-        writeFileSync(gate, '');
-        await probe.until(() => told().length === 2);
-      } finally {
-        rmSync(gate, { force: true });
-      }
+      await probe.until(() => told().length === 1);
+      open();
+      await probe.until(() => told().length === 2);
       const [first = 0, second = 0] = told();
       expect(first).toBeGreaterThanOrEqual(begun - 100);
       expect(second).toBeGreaterThan(first);
@@ -174,21 +177,25 @@ export function backendConformance(name: string, make: () => Promise<Conformance
     });
 
     test('a new backend adopts what runs and tells its true end', async () => {
-      const slow = launchOf({ command: ['sh', '-c', 'echo before; sleep 1; echo after; exit 5'] });
+      const script = `echo before; ${untilOpen}; echo after; exit 5`;
+      const slow = launchOf({ command: ['sh', '-c', script], environment: { GATE: gate } });
       probe.run(slow);
       await probe.state(slow.uid, 'RUNNING');
       const next = await subject.reopen();
       next.want({ kind: 'keep', uid: slow.uid, launch: slow });
+      open();
       expect(await next.over(slow.uid)).toMatchObject({ state: 'FAILED', exitCode: 5 });
       expect(await next.text(slow.uid)).toBe('before\nafter\n');
     });
 
     test('an attempt that may have been started is not started again by a new backend', async () => {
-      const launch = launchOf({ command: ['sh', '-c', 'echo once; sleep 1'] });
+      const script = `echo once; ${untilOpen}`;
+      const launch = launchOf({ command: ['sh', '-c', script], environment: { GATE: gate } });
       probe.run(launch);
       await probe.state(launch.uid, 'RUNNING');
       const next = await subject.reopen();
       next.run(launch);
+      open();
       expect((await next.over(launch.uid)).state).toBe('SUCCEEDED');
       expect(await next.text(launch.uid)).toBe('once\n');
     });
@@ -225,10 +232,12 @@ export function backendConformance(name: string, make: () => Promise<Conformance
     });
 
     test('tells of growth while somebody watches', async () => {
-      const launch = launchOf({ command: ['sh', '-c', 'for i in 1 2 3 4; do echo $i; sleep 0.3; done'] });
+      const script = `echo 1; echo 2; ${untilOpen}; echo 3`;
+      const launch = launchOf({ command: ['sh', '-c', script], environment: { GATE: gate } });
       probe.backend.watchLog(launch.uid, true);
       probe.run(launch);
-      await probe.until(() => probe.grew.some(({ uid, out }) => uid === launch.uid && out >= 4));
+      await probe.until(() => probe.grew.some(({ uid, out }) => uid === launch.uid && out === 4));
+      open();
       await probe.over(launch.uid);
     });
 

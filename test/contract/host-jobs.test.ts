@@ -162,8 +162,10 @@ describe('children', () => {
   });
 
   test("the parent's own end takes them along", async () => {
-    const parent = await submit(shared.client, shell('sleep 1'));
+    const gate = `${shared.root}/parent-gate`;
+    const parent = await submit(shared.client, shell(`until test -e ${gate}; do sleep 0.05; done`));
     const child = await submit(shared.client, shell('exec sleep 600', { name: 'child', parent, grace: 1 }));
+    writeFileSync(gate, '');
     expect((await over(shared.client, parent)).state).toBe('SUCCEEDED');
     expect(await over(shared.client, child)).toMatchObject({
       state: 'KILLED',

@@ -1,7 +1,9 @@
 /** What a real host's socket gives and bears: topics, wrong frames, versions, its end. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import net from 'node:net';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { contractVersion, type TopicDelta, type TopicSnapshot } from '../../core/contract/api.js';
 import { maxFrameBytes } from '../../core/contract/protocol.js';
@@ -66,7 +68,11 @@ describe('topics give a snapshot, then what changes', () => {
     expect(jobs.snapshots).toEqual([{ counts: before }]);
     expect(inbox.snapshots).toEqual([{ unread: 0 }]);
 
-    const jobId = await submit(client, shell('sleep 0.7; exit 4', { name: 'watched' }));
+    const gate = path.join(shared.root, 'watched-gate');
+    const jobId = await submit(
+      client,
+      shell(`until test -e ${gate}; do sleep 0.05; done; exit 4`, { name: 'watched' }),
+    );
     const states: string[] = [];
     const tasks: string[] = [];
     ends.push(
@@ -83,11 +89,15 @@ describe('topics give a snapshot, then what changes', () => {
         },
       ),
     );
+    await eventually(() => states.at(-1)).toBe('RUNNING');
+    await eventually(() => rows.some((row) => row.id === jobId && row.state === 'RUNNING')).toBe(true);
+    await eventually(() =>
+      overview.deltas.some((value) => value.running.some((row) => row.id === jobId)),
+    ).toBe(true);
+    writeFileSync(gate, '');
     await over(client, jobId);
     await eventually(() => rows.filter((row) => row.id === jobId).at(-1)?.state).toBe('FAILED');
     await eventually(() => [states.at(-1), tasks.at(-1)]).toEqual(['FAILED', 'FAILED']);
-    expect(states).toContain('RUNNING');
-    expect(rows.some((row) => row.id === jobId && row.state === 'RUNNING')).toBe(true);
     await eventually(() => jobs.deltas.at(-1)).toMatchObject({
       counts: { ...before, finished: before.finished + 1, failedUnseen: before.failedUnseen + 1 },
     });
@@ -96,7 +106,6 @@ describe('topics give a snapshot, then what changes', () => {
       items: [{ jobId, jobName: 'watched', state: 'FAILED', read: false }],
     });
     await eventually(() => overview.deltas.at(-1)?.recent[0]?.id).toBe(jobId);
-    expect(overview.deltas.some((value) => value.running.some((row) => row.id === jobId))).toBe(true);
     expect(overview.snapshots[0]?.machines).toHaveLength(1);
     for (const end of ends) end();
     const count = jobs.deltas.length;
@@ -106,10 +115,9 @@ describe('topics give a snapshot, then what changes', () => {
 
   test('a log grows and is complete once after its end, with its true sizes', async () => {
     const { client } = shared;
-    const jobId = await submit(
-      client,
-      shell('echo first; sleep 0.6; echo second; echo third >&2; sleep 0.3'),
-    );
+    const gate = path.join(shared.root, 'log-gate');
+    const wait = `until test -e ${gate}; do sleep 0.05; done`;
+    const jobId = await submit(client, shell(`echo first; ${wait}; echo second; echo third >&2`));
     await running(client, jobId);
     const { uid } = await lastAttempt(client, jobId);
     const seen: TopicDelta<'log'>[] = [];
@@ -119,6 +127,8 @@ describe('topics give a snapshot, then what changes', () => {
       { attemptUid: uid },
       { snapshot: take, delta: take, ended: () => undefined },
     );
+    await eventually(() => seen.at(-1)).toEqual({ outSize: 6, errSize: 0, complete: false });
+    writeFileSync(gate, '');
     await eventually(() => seen.at(-1)?.complete).toBe(true);
     end();
     expect(seen.at(-1)).toEqual({ outSize: 13, errSize: 6, complete: true });

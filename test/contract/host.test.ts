@@ -40,13 +40,14 @@ describe('submission', () => {
   });
 
   test('what no machine has is refused with field, value and what there is', async () => {
-    const { cpuCount } = await shared.machine();
+    const { cpuMillicoresTotal } = await shared.machine();
+    const cores = cpuMillicoresTotal / 1000;
     const refused = await refusalOf(shared.send(shell('true', { cpu: 5000, memory: '800TiB' })));
     expect(refused.code).toBe('INFEASIBLE');
     expect(refused.fields[0]).toEqual({
       field: 'cpu',
       value: '5000 CPU cores',
-      expected: `${cpuCount} CPU cores on this machine`,
+      expected: `${cores} CPU core${cores === 1 ? '' : 's'} on this machine`,
     });
     expect(refused.fields[1]).toMatchObject({ field: 'memory', value: '800 TiB' });
     expect(refused.message).toContain('5000 CPU cores');

@@ -1,6 +1,7 @@
 /** The scheduling policy on a real host with real processes: preemption with notice, holds, dependencies, deadlines, the queue. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { JobRequest } from '../../core/contract/job-request.js';
@@ -45,7 +46,9 @@ beforeEach(async () => {
 });
 
 let begun: string[] = [];
+const gates: (() => void)[] = [];
 afterEach(async () => {
+  for (const open of gates.splice(0)) open();
   for (const jobId of begun.splice(0)) {
     await shared.stopOf(jobId);
     await over(shared.client, jobId);
@@ -60,6 +63,15 @@ async function spoke(jobId: string): Promise<void> {
   const { uid } = await lastAttempt(shared.client, jobId);
   const read = { attemptUid: uid, stream: 'out', offset: 0, maxBytes: 100 } as const;
   await eventually(async () => (await shared.client.call('log.read', read)).size > 0).toBe(true);
+}
+
+/** What a script waits for, however long that takes here; opened at the end of the test in any case. */
+function gateOf(name: string): { readonly wait: string; readonly isOpen: string; open(): void } {
+  const file = path.join(shared.root, `${name}-gate`);
+  const isOpen = `test -e ${file}`;
+  const open = () => writeFileSync(file, '');
+  gates.push(open);
+  return { wait: `until ${isOpen}; do sleep 0.05; done`, isOpen, open };
 }
 
 async function begin(script: string, more: Partial<JobRequest> = {}): Promise<string> {
@@ -108,10 +120,13 @@ describe('preemption', () => {
   });
 
   test('a program that polls reads why and until when, and its checkpoint is known', async () => {
+    // It runs again once it was told and has left: the gate ends that.
+    const gate = gateOf('polls');
     const victim = await begin(
-      'trap "" USR1; touch "$IRIS_CHECKPOINT_FILE"; echo began; until [ -e "$IRIS_WORKDIR/preemption.json" ]; do sleep 0.05; done; ' +
-        'cat "$IRIS_WORKDIR/preemption.json"; exec sleep 600',
-      { cpu: cores, priority: 'batch', stopSignal: 'SIGUSR1', grace: '1s' },
+      'trap "" USR1; touch "$IRIS_CHECKPOINT_FILE"; echo began; ' +
+        `until [ -e "$IRIS_WORKDIR/preemption.json" ] || ${gate.isOpen}; do sleep 0.05; done; ` +
+        'cat "$IRIS_WORKDIR/preemption.json"',
+      { cpu: cores, priority: 'batch', stopSignal: 'SIGUSR1', grace: '5m' },
     );
     await spoke(victim);
     const { uid } = await lastAttempt(shared.client, victim);
@@ -124,16 +139,17 @@ describe('preemption', () => {
     const { dataBase64 } = await shared.client.call('log.read', read);
     const [, json = ''] = Buffer.from(dataBase64, 'base64').toString().split('began\n');
     expect(JSON.parse(json)).toEqual({
-      deadline: new Date((told?.noticeAtMs ?? 0) + 1000).toISOString(),
+      deadline: new Date((told?.noticeAtMs ?? 0) + 300_000).toISOString(),
       reason: `Makes room for ${hot} (PRODUCTION).`,
     });
   });
 
   test('a promised place outlives the host', async () => {
-    const victim = await begin('trap "" TERM; echo began; while :; do sleep 0.05; done', {
+    const gate = gateOf('promised');
+    const victim = await begin(`trap "" TERM; echo began; ${gate.wait}`, {
       cpu: cores,
       priority: 'batch',
-      grace: '3s',
+      grace: '5m',
     });
     await spoke(victim);
     const hot = await send('true', { cpu: cores, priority: 'production' });
@@ -143,10 +159,11 @@ describe('preemption', () => {
     const { explanation } = await shared.client.call('job.explain', { jobId: hot });
     expect(explanation).toMatchObject({
       reasons: [{ kind: 'victim', attempts: [{ taskId: `${victim}/0` }] }],
-      expected: { kind: 'at', startMs: (noticeAtMs ?? 0) + 3000 },
+      expected: { kind: 'at', startMs: (noticeAtMs ?? 0) + 300_000 },
     });
     expect(jobsIn(await queue(), 'PRODUCTION')).toEqual([hot]);
     await shared.killAndStart();
+    gate.open();
     expect((await over(shared.client, hot)).state).toBe('SUCCEEDED');
     expect((await shared.client.call('job.get', { jobId: victim })).summary.preemptionCount).toBe(1);
   });
@@ -221,10 +238,8 @@ describe('an explanation', () => {
   });
 
   test('of a job behind what is left of its last run names that', async () => {
-    const first = await begin('trap "" TERM; echo began; while :; do sleep 0.05; done', {
-      name: 'again',
-      grace: '2s',
-    });
+    const gate = gateOf('last-run');
+    const first = await begin(`trap "" TERM; echo began; ${gate.wait}`, { name: 'again', grace: '5m' });
     await spoke(first);
     await shared.stopOf(first);
     const second = await begin('true', { name: 'again' });
@@ -232,14 +247,17 @@ describe('an explanation', () => {
       reasons: [{ kind: 'backend', code: 'WAITS_FOR_PREDECESSOR' }],
       message: expect.stringContaining(`the processes of ${first}`),
     });
+    gate.open();
   });
 });
 
 describe('gates', () => {
   test('after success, and never when the other failed', async () => {
-    const first = await send('sleep 0.2; exit 3');
+    const gate = gateOf('success');
+    const first = await send(`${gate.wait}; exit 3`);
     const wantsSuccess = await send('true', { dependencies: [{ job: first }] });
     const wantsFailure = await send('true', { dependencies: [{ job: first, on: 'FAILURE' }] });
+    gate.open();
     expect(await over(shared.client, wantsSuccess)).toMatchObject({
       state: 'UNSCHEDULABLE',
       cause: { code: 'DEPENDENCY_UNMET', message: `Waited for ${first} to succeed; it ended as FAILED.` },

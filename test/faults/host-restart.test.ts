@@ -40,13 +40,15 @@ test('jobs go on through an orderly end of the host; the next adopts them and te
   const wait = `until test -e '${gate}'; do sleep 0.05; done`;
   const script = `i=0; while [ $i -lt 40 ]; do [ $i -ne 20 ] || ${wait}; echo line $i; i=$((i+1)); done; exit 6`;
   const adopted = await submit(first, shell(script));
-  const meanwhile = await submit(first, shell('sleep 0.5; exit 3'));
+  const away = path.join(host.home.root, 'away');
+  const meanwhile = await submit(first, shell(`until test -e '${away}'; do sleep 0.05; done; exit 3`));
   await running(first, adopted);
   await running(first, meanwhile);
   const { uid } = await lastAttempt(first, adopted);
   const ending = await lastAttempt(first, meanwhile);
   await host.shutdown();
   expect(processesOf(new Set([uid])).length).toBeGreaterThan(0);
+  writeFileSync(away, '');
   await eventually(() => processesOf(new Set([ending.uid]))).toEqual([]);
 
   host = await startHostProcess(home.root);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readProcess } from '../../main/machine/processes.js';
 import { launchOf, type BackendProbe } from '../harness/backend-probe.js';
-import { livingOf, processBackends, type ProcessBackends } from '../harness/process-backend.js';
+import { eventually, livingOf, processBackends, type ProcessBackends } from '../harness/process-backend.js';
 
 let backends: ProcessBackends;
 let probe: BackendProbe;
@@ -84,7 +84,7 @@ describe('what does not want to end', () => {
   test('nothing outside the attempt is touched', async () => {
     const other = launchOf({ command: ['sleep', '300'] });
     probe.run(other);
-    await probe.state(other.uid, 'RUNNING');
+    await eventually(() => livingOf(backends.folder).length === 2, 'the other runs');
     const launch = launchOf({ command: ['sleep', '300'] });
     probe.run(launch);
     await probe.state(launch.uid, 'RUNNING');
