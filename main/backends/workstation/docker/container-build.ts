@@ -44,6 +44,7 @@ export async function buildContainer(
     scratch: prepared.scratch,
     user: context.user(),
     init: context.init(),
+    remapped: facts?.remapped === true,
     socket: socketPath === null || gid === null ? null : { path: socketPath, gid },
   };
   const { image, pull } = launch.spec;

@@ -18,6 +18,7 @@ function planOf(request: Partial<JobRequest>, more: Partial<PlanInput> = {}, dev
       scratch: '/s',
       user: { uid: 1000, gid: 100, groups: [100, 27] },
       init: true,
+      remapped: false,
       socket: { path: '/run/docker.sock', gid: 999 },
       ...more,
     },

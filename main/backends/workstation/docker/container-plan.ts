@@ -19,6 +19,8 @@ export interface PlanInput {
   readonly user: ContainerUser | null;
   /** The Engine has a program that reaps and passes signals on. */
   readonly init: boolean;
+  /** The Engine gives containers numbers of users of their own. */
+  readonly remapped: boolean;
   /** Of the Engine, for the profile that may command it. */
   readonly socket: { readonly path: string; readonly gid: number } | null;
 }
@@ -110,6 +112,8 @@ function hostConfig(input: PlanInput): Docker.HostConfig {
     Mounts: mounts,
     // Ports are allotted on the machine.
     NetworkMode: 'host',
+    // Which only who has the machine's own users may have; and what is left in mounted folders is to be the user's.
+    ...(input.remapped ? { UsernsMode: 'host' } : {}),
     AutoRemove: false,
     RestartPolicy: { Name: 'no' },
     // Never rotated, whatever the Engine's own default is: what is copied from must be whole.

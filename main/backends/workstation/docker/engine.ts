@@ -54,6 +54,8 @@ export interface EngineFacts {
   readonly version: string;
   readonly runtimes: readonly string[];
   readonly rootless: boolean;
+  /** Its containers have numbers of users of their own (`userns-remap`), unless they ask for those of the machine. */
+  readonly remapped: boolean;
   readonly socketPath: string | null;
   /** `here` cannot be cut off; `relay`: what listens there is always read. */
   readonly reach: 'here' | 'network' | 'relay';
@@ -189,10 +191,13 @@ export class Engine {
       const told: unknown = await inTime(ms, late, (within) => within(docker).info());
       const info = infoSchema.parse(told);
       const runtimes = Object.keys(info.Runtimes ?? {});
+      const has = (name: string): boolean =>
+        (info.SecurityOptions ?? []).some((option) => option.split(',').includes(`name=${name}`));
       this.facts = {
         version: info.ServerVersion,
         runtimes,
-        rootless: (info.SecurityOptions ?? []).some((option) => option.includes('name=rootless')),
+        rootless: has('rootless'),
+        remapped: has('userns'),
         socketPath: found.endpoint.kind === 'socket' ? found.endpoint.path : null,
         reach: reachOf(found.endpoint),
         machine: info.Name,
