@@ -18,6 +18,8 @@ export interface Home {
   readonly database: string;
   readonly attempts: string;
   readonly logs: string;
+  /** What is known of machines reached by SSH. */
+  readonly machines: string;
   /** Unix socket path, or the name of a pipe on Windows. */
   readonly socket: string;
 }
@@ -50,6 +52,7 @@ export function resolveHome(input: HomeInput = {}): Home {
     database: path.join(folder, 'iris.db'),
     attempts: path.join(folder, 'attempts'),
     logs: path.join(folder, 'logs'),
+    machines: path.join(folder, 'machines'),
     socket: socketPath(folder, platform),
   };
 }

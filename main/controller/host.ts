@@ -16,6 +16,7 @@ import { fadingOf } from '../../core/model/use.js';
 import type { Backend } from '../backends/backend.js';
 import { defaultClaimsFolder } from '../backends/workstation/claims/claims-folder.js';
 import { AskDesk } from '../backends/workstation/ssh/ask-desk.js';
+import { madeSocketFolder } from '../backends/workstation/ssh/ssh-command.js';
 import { createSshFleet } from '../backends/workstation/ssh-fleet.js';
 import { awakeClock } from './awake-clock.js';
 import { createWorkstationBackend } from '../backends/workstation/workstation-backend.js';
@@ -158,6 +159,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       createWorkstationBackend({
         attemptsFolder: home.attempts,
         dataFolder: home.root,
+        socketFolders: () => [path.dirname(home.socket), ...madeSocketFolder(home.machines)],
         launcherFile: builtModule('launcher'),
         claimsFolder: defaultClaimsFolder(process.env),
         log: logger,
@@ -174,7 +176,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       options.makeBackend === undefined
         ? createSshFleet({
             local,
-            home: path.join(home.folder, 'machines'),
+            home: home.machines,
             log: logger,
             nowMs,
             monotonicMs,

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
+import type Docker from 'dockerode';
 
 export interface FakeContainer {
   readonly id: string;
@@ -22,6 +23,8 @@ export class FakeEngine {
   readonly folder = mkdtempSync(path.join(os.tmpdir(), 'iris-fake-engine-'));
   readonly socket = path.join(this.folder, 'docker.sock');
   readonly containers = new Map<string, FakeContainer>();
+  /** What it was told to make, in order. */
+  readonly plans: Docker.ContainerCreateOptions[] = [];
   /** What was asked, as `POST start`. */
   readonly asked: string[] = [];
   /** In place of the usual answer to such a question. */
@@ -104,8 +107,9 @@ export class FakeEngine {
       this.events.add(response);
     } else if (question === 'GET list') json(this.listOf(url.searchParams));
     else if (question === 'POST create') {
-      const { Labels: labels } = JSON.parse(body) as { Labels: Record<string, string> };
-      json({ Id: this.put(url.searchParams.get('name') ?? '', labels).id }, 201);
+      const plan = JSON.parse(body) as Docker.ContainerCreateOptions;
+      this.plans.push(plan);
+      json({ Id: this.put(url.searchParams.get('name') ?? '', plan.Labels ?? {}).id }, 201);
     } else this.answerAbout(this.named(id), question, response, json);
   }
 

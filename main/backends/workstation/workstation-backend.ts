@@ -68,6 +68,8 @@ export interface WorkstationOptions {
   readonly checkpointSampleMs?: number;
   /** All of this program's own data, which no container may see; the attempts' folder unless told. */
   readonly dataFolder?: string;
+  /** Of its sockets, where these lie elsewhere. */
+  readonly socketFolders?: () => readonly string[];
   /** Where the Docker Engine is; where Docker's own command would find it unless told. */
   readonly findEngine?: () => FoundEndpoint;
 }
@@ -206,6 +208,7 @@ class WorkstationBackend implements Backend {
     this.docker = new DockerRuntime({
       attemptsFolder: options.attemptsFolder,
       dataFolder: options.dataFolder ?? options.attemptsFolder,
+      socketFolders: options.socketFolders,
       workerId: options.workerId ?? os.hostname(),
       environment,
       home: ownHome(),

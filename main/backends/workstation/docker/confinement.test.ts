@@ -9,7 +9,7 @@ const see = (target: string) =>
       containerProfile: 'DEFAULT',
     },
     realPath: (path) => Promise.resolve(path),
-    dataFolder: '/home/ann/.local/share/iris-desktop',
+    ownFolders: ['/home/ann/.local/share/iris-desktop'],
     engineSockets: ['/run/docker.sock'],
   });
 
@@ -38,4 +38,26 @@ test('any other target is taken as the Engine takes it, and our own data is cove
     ],
     hidden: ['/home/ann/.local/share/iris-desktop'],
   });
+});
+
+test('sockets that lie outside of our data are covered where their folder is seen, and are not to be seen themselves', async () => {
+  const sockets = ['/tmp/iris-1000-ab', '/tmp/iris-desktop-1000-cd'];
+  const from = (source: string) =>
+    confine({
+      spec: {
+        workingDirectory: '/home/ann/run',
+        mounts: [{ source, target: '/scratch', readOnly: false }],
+        containerProfile: 'DEFAULT',
+      },
+      realPath: (path) => Promise.resolve(path),
+      ownFolders: ['/home/ann/.local/share/iris-desktop', ...sockets],
+      engineSockets: [],
+    });
+  expect(await from('/tmp')).toMatchObject({
+    ok: true,
+    hidden: ['/scratch/iris-1000-ab', '/scratch/iris-desktop-1000-cd'],
+  });
+  const refused = await from('/tmp/iris-1000-ab');
+  expect(refused).toMatchObject({ ok: false, cause: { code: 'FOLDER_NOT_PERMITTED' } });
+  expect(refused.ok ? '' : refused.cause.message).toContain('(/tmp/iris-1000-ab)');
 });

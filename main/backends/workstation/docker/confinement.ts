@@ -8,8 +8,8 @@ export interface ConfinementInput {
   readonly spec: Pick<JobSpec, 'workingDirectory' | 'mounts' | 'containerProfile'>;
   /** The path with all links followed; null: nothing is there. */
   readonly realPath: (path: string) => Promise<string | null>;
-  /** This program's own data, with links followed. */
-  readonly dataFolder: string;
+  /** What this program keeps and is commanded through: its data, and its sockets where these lie elsewhere. With links followed. */
+  readonly ownFolders: readonly string[];
   /** Sockets through which the Engine is commanded, with links followed. */
   readonly engineSockets: readonly string[];
 }
@@ -88,15 +88,16 @@ export async function confine(input: ConfinementInput): Promise<Confined> {
           `holds ${socket}, through which a container could command the whole machine. Choose a folder without it, or ask for the profile docker-access.`,
         );
       }
-      if (isInside(source, input.dataFolder)) {
+      const own = input.ownFolders.find((folder) => isInside(source, folder));
+      if (own !== undefined) {
         return refused(
           'FOLDER_NOT_PERMITTED',
-          `belongs to the data of Iris Desktop (${input.dataFolder}), through which a container could command the controller. Choose another folder, or ask for the profile docker-access.`,
+          `belongs to the data of Iris Desktop (${own}), through which a container could command the controller. Choose another folder, or ask for the profile docker-access.`,
         );
       }
-      // A home folder may be seen; what it holds of ours is covered by an empty folder.
-      if (isInside(input.dataFolder, source))
-        hidden.push(path.join(target, path.relative(source, input.dataFolder)));
+      // A home folder, or /tmp, may be seen; what it holds of ours is covered by an empty folder.
+      for (const folder of input.ownFolders)
+        if (isInside(folder, source)) hidden.push(path.join(target, path.relative(source, folder)));
     }
     binds.push({ source, target, readOnly: mount.readOnly });
   }

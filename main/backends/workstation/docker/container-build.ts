@@ -24,7 +24,7 @@ export async function buildContainer(
   const confined = await confine({
     spec: launch.spec,
     realPath: (path) => files.realPath(path),
-    dataFolder: (await files.realPath(context.dataFolder)) ?? context.dataFolder,
+    ownFolders: await ownFolders(context),
     engineSockets: await socketsOf(context, facts),
   });
   if (!confined.ok) return { cause: confined.cause };
@@ -122,6 +122,14 @@ function standsAgainst(launch: AttemptLaunch, facts: EngineFacts | null): Cause 
       `gpu: ${foreign} cannot be given to a container: only NVIDIA cards can so far. Run the job without an image.`,
     );
   return null;
+}
+
+/** What is not there cannot be covered; the first is the data itself, which is never told to be anybody else's. */
+async function ownFolders({ files, ownFolders: named }: ContainerContext): Promise<readonly string[]> {
+  const folders = named();
+  const real = await Promise.all(folders.map((folder) => files.realPath(folder)));
+  const there = folders.flatMap((folder, at) => real[at] ?? (at === 0 ? [folder] : []));
+  return [...new Set(there)].filter((folder, at) => at === 0 || !folder.startsWith(`${there[0] ?? folder}/`));
 }
 
 async function socketsOf(context: ContainerContext, facts: EngineFacts | null): Promise<readonly string[]> {

@@ -22,8 +22,8 @@ export interface ContainerContext {
   readonly log: LinkLog;
   /** Value of the label that says whose containers they are. */
   readonly owner: string;
-  /** This program's own data. */
-  readonly dataFolder: string;
+  /** This program's own data, and folders of its sockets that lie elsewhere. */
+  readonly ownFolders: () => readonly string[];
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
   /** How far the Engine's clock is ahead. */

@@ -84,7 +84,7 @@ describe('folders a container may see', () => {
   const spec = { workingDirectory: '/home/ann', mounts: [], containerProfile: 'DEFAULT' } as const;
   const base = {
     realPath: (path: string) => Promise.resolve(path),
-    dataFolder: '/home/ann/.local/share/iris',
+    ownFolders: ['/home/ann/.local/share/iris'],
     engineSockets: ['/run/docker.sock'],
   };
 

@@ -287,3 +287,17 @@ test('what is left and cannot be removed keeps neither the rest nor who waits fo
     'of-another',
   ]);
 });
+
+test("our sockets are covered in a container that sees the folder they are in, and a folder that is not there isn't made", async () => {
+  const shared = path.join(folder, 'shared');
+  const [sockets, gone] = [path.join(shared, 'sockets'), path.join(shared, 'gone')];
+  const workingDirectory = path.join(folder, 'run');
+  for (const each of [sockets, workingDirectory]) mkdirSync(each, { recursive: true });
+  const mounts = [{ source: shared, target: '/shared' }];
+  const wanted = launchOf({ command: ['train'], image: 'torch:1', workingDirectory, mounts });
+  const more = { dataFolder: path.join(folder, 'data'), socketFolders: () => [sockets, gone] };
+  open(more).reconcile([{ kind: 'run', launch: wanted }]);
+  await until(() => last(wanted.uid)?.state === 'RUNNING');
+  const covered = engine.plans[0]?.HostConfig?.Mounts?.filter(({ Type: type }) => type === 'tmpfs');
+  expect(covered?.map(({ Target: target }) => target)).toEqual(['/shared/sockets']);
+});

@@ -32,6 +32,8 @@ export interface DockerRuntimeOptions {
   readonly attemptsFolder: string;
   /** All of this program's own data; not to be seen in containers. */
   readonly dataFolder: string;
+  /** Of its sockets, which may lie elsewhere; made by whoever is asked for them, as nobody can cover what is made later. */
+  readonly socketFolders?: (() => readonly string[]) | undefined;
   readonly workerId: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly home: string;
@@ -115,7 +117,7 @@ export class DockerRuntime {
       reporter: this.reporter,
       log,
       owner,
-      dataFolder: options.dataFolder,
+      ownFolders: () => [options.dataFolder, ...(options.socketFolders?.() ?? [])],
       nowMs,
       monotonicMs,
       clockSkewMs,

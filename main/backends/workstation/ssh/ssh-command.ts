@@ -43,6 +43,15 @@ export function socketFolder(home: string): string {
   return folder;
 }
 
+/** None where it is somebody else's: then nothing of ours is in it. */
+export function madeSocketFolder(home: string): readonly string[] {
+  try {
+    return [socketFolder(home)];
+  } catch {
+    return [];
+  }
+}
+
 /** A new name each time: a socket that a killed client left behind is in nobody's way. */
 export function newSocket(folder: string): string {
   return path.join(folder, randomBytes(5).toString('hex'));
