@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -147,6 +147,18 @@ describe('logins', () => {
     );
     expect(sent).toEqual({ identitytoken: 't', serveraddress: 't.example' });
     await expect(loginFor('n.example/a', environment, home)).rejects.toThrow('docker-credential-nosuch');
+  });
+
+  it('come from a helper that leaves a program of its own behind, which goes on', async () => {
+    const helper = '#!/bin/sh\nsleep 60 &\necho $! >"$0.pid"\necho \'{"Username":"bob","Secret":"s"}\'\n';
+    put('bin/docker-credential-test', helper, 0o755);
+    put('.docker/config.json', { credsStore: 'test' });
+    const environment = { PATH: `${path.join(home, 'bin')}:${process.env['PATH'] ?? ''}` };
+    try {
+      expect(await loginFor('r.example/a', environment, home)).toMatchObject({ username: 'bob' });
+    } finally {
+      process.kill(Number(readFileSync(path.join(home, 'bin/docker-credential-test.pid'), 'utf8')));
+    }
   });
 
   it('that cannot be read are named without what stands in them', async () => {

@@ -17,6 +17,8 @@ const answerSchema = z.looseObject({ Username: z.string(), Secret: z.string() })
 
 const hub = 'https://index.docker.io/v1/';
 const helperMs = 20_000;
+/** What a helper printed is there so long after its end at most. */
+const lastWordsMs = 500;
 
 /** The registry an image name leads to, as config.json names it. */
 export function registryOf(image: string): string {
@@ -93,7 +95,8 @@ async function askHelper(
   const { code, output } = await runHelper(program, registry, environment);
   if (code !== 0) {
     if (/credentials not found/i.test(output)) return null;
-    throw new Error(`The credential helper ${program} failed for ${registry} (exit code ${code})`);
+    const how = code === null ? `no answer within ${helperMs / 1000} s` : `exit code ${code}`;
+    throw new Error(`The credential helper ${program} failed for ${registry} (${how})`);
   }
   const answer = answerSchema.safeParse(readJson(output));
   if (!answer.success) throw new Error(`The credential helper ${program} gave no login for ${registry}`);
@@ -122,7 +125,13 @@ function runHelper(
     child.on('error', (error) =>
       reject(new Error(`The credential helper ${program} cannot be run: ${error.message}`)),
     );
-    child.on('close', (code) => resolve({ code, output }));
+    const over = (code: number | null): void => {
+      resolve({ code, output });
+      child.stdout.destroy();
+    };
+    child.on('close', over);
+    // What it started may hold its output open for as long as that lives.
+    child.on('exit', (code) => setTimeout(() => over(code), lastWordsMs).unref());
     child.stdin.end(registry);
   });
 }
