@@ -7,6 +7,7 @@ export type DaemonErrorKind =
   | 'BAD_DEVICE_REQUEST'
   | 'LOGIN_NEEDED'
   | 'NO_SUCH_TAG'
+  | 'NO_SUCH_PLATFORM'
   | 'NO_SUCH_IMAGE'
   | 'RATE_LIMIT'
   | 'REGISTRY_UNREACHABLE'
@@ -63,6 +64,11 @@ const rules: readonly (readonly [RegExp, DaemonErrorKind, string | null])[] = [
     /toomanyrequests|rate limit/i,
     'RATE_LIMIT',
     'Wait, or log in to the registry (docker login) to be allowed more.',
+  ],
+  [
+    /no match(?:ing manifest)? for (?:platform|linux|windows)/i,
+    'NO_SUCH_PLATFORM',
+    "It was not built for this machine's kind of processor: name one that was.",
   ],
   [
     /manifest unknown|manifest for .* not found|not found: manifest|: not found$/i,

@@ -251,6 +251,10 @@ describe('what the daemon says', () => {
       'OCI runtime start failed: starting container: setting up network: creating interfaces from net namespace "/proc/4522/ns/net": cannot run with network enabled in root network namespace: unknown',
       'RUNTIME_WITHOUT_NETWORK',
     ],
+    [
+      'no matching manifest for linux/arm64/v8 in the manifest list entries: no match for platform in manifest: not found',
+      'NO_SUCH_PLATFORM',
+    ],
     ['dial tcp: lookup registry.example on 10.0.0.1:53: no such host', 'REGISTRY_UNREACHABLE'],
   ])('%s', (said, kind) => {
     expect(readDaemonError(said).kind).toBe(kind);

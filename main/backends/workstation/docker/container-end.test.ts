@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { launchOf } from '../../../../test/harness/backend-probe.js';
 import { readContainer } from '../../../../core/formats/docker/inspect.js';
@@ -63,4 +66,27 @@ test('a success of which a part was ended for want of memory says so', async () 
   expect(warnings).toEqual([
     'The system ended a process of the task because its memory limit of 7.45 GiB was reached, and its command ended with exit code 0 all the same: what it has made may lack something.',
   ]);
+});
+
+test.each([
+  [127, 'No such file or directory', 'PROGRAM_NOT_FOUND'],
+  [126, 'Permission denied', 'PROGRAM_NOT_EXECUTABLE'],
+  // All of an image for another processor is, its shell included.
+  [1, 'Exec format error', 'PROGRAM_NOT_EXECUTABLE'],
+])('what the init program left with %i, as it could not run the command (%s)', (code, why, cause) => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'iris-end-'));
+  try {
+    const launch = launchOf({ command: ['python3'], image: 'torch:1' });
+    const entry = newEntry(launch.uid, folder, launch);
+    const view = readContainer({ Id: 'c1', State: { Status: 'exited', ExitCode: code } });
+    if (view === null) throw new Error('no container');
+    const seen = { id: 'c1', outOfMemory: false, signals: [], lostAtMs: null, isFar: false };
+    const ends = () => endOfRun(entry, view, seen, 7, null);
+    // Nothing is said: the command's own exit code.
+    expect(ends().cause?.code).toBe('EXIT_CODE');
+    writeFileSync(path.join(folder, 'err'), `[FATAL tini (7)] exec python3 failed: ${why}\n`);
+    expect(ends()).toMatchObject({ state: 'FAILED', exitCode: code, cause: { code: cause } });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

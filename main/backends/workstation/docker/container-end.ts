@@ -106,11 +106,17 @@ export async function lookAtDevices(
 
 /** The init program inside tells in the task's error output that there is no such command. */
 function unfoundProgram(entry: AttemptEntry, code: number | null): Cause | null {
-  if (code !== 126 && code !== 127) return null;
+  if (code !== 126 && code !== 127 && code !== 1) return null;
   const said = lastLine(path.join(entry.folder, 'err'));
-  if (said === null || !/^\[FATAL tini \(\d+\)\] exec .* failed: /.test(said)) return null;
+  const why = /^\[FATAL tini \(\d+\)\] exec .* failed: (.*)$/.exec(said ?? '')?.[1];
+  if (why === undefined) return null;
   const spec = entry.launch?.spec;
   const program = spec?.command[0] ?? 'The command';
+  if (code === 1)
+    return {
+      code: 'PROGRAM_NOT_EXECUTABLE',
+      message: `${program} in the image ${spec?.image ?? ''} cannot be executed (${why}): mostly the image was built for another kind of processor.`,
+    };
   return code === 127
     ? { code: 'PROGRAM_NOT_FOUND', message: `${program} was not found in the image ${spec?.image ?? ''}.` }
     : {
