@@ -68,6 +68,17 @@ describe('what the Engine is told', () => {
     expect(env).toContain('IRIS_WORKDIR=/iris/work');
   });
 
+  it('names a user whom the image does not know, unless the job does', () => {
+    expect(planOf({}).Env).toEqual(
+      expect.arrayContaining(['HOME=/iris/work', 'USER=uid-1000', 'LOGNAME=uid-1000']),
+    );
+    expect(planOf({ environment: { USER: 'ann' } }).Env).toEqual(
+      expect.arrayContaining(['USER=ann', 'LOGNAME=uid-1000']),
+    );
+    for (const user of [null, { uid: 0, gid: 0, groups: [] }])
+      expect(planOf({}, { user }).Env?.filter((each) => /^(HOME|USER|LOGNAME)=/.test(each))).toEqual([]);
+  });
+
   it('limits only what was asked for', () => {
     expect(planOf({}).HostConfig).not.toHaveProperty('Memory');
     expect(planOf({ memory: '64MB', cpu: 2, pidsLimit: 9, shm: '1MiB' }).HostConfig).toMatchObject({

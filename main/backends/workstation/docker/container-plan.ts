@@ -77,8 +77,7 @@ function environmentOf({ launch, user }: PlanInput): Record<string, string> {
   delete given['IRIS_DESKTOP_HOME'];
   return {
     PYTHONUNBUFFERED: '1',
-    // A user the image does not know has no home, and programs write there.
-    ...(user === null || user.uid === 0 ? {} : { HOME: scratchTarget }),
+    ...(user === null || user.uid === 0 ? {} : ofUnknown(user)),
     ...given,
     IRIS_ATTEMPT_UID: launch.uid,
     IRIS_WORKDIR: scratchTarget,
@@ -88,6 +87,11 @@ function environmentOf({ launch, user }: PlanInput): Record<string, string> {
       ? { NVIDIA_VISIBLE_DEVICES: 'void' }
       : {}),
   };
+}
+
+/** A user the image does not know has no home and no name: programs write to the one, and some (PyTorch's compiler) fail without the other. */
+function ofUnknown({ uid }: ContainerUser): Record<string, string> {
+  return { HOME: scratchTarget, USER: `uid-${uid}`, LOGNAME: `uid-${uid}` };
 }
 
 function hostConfig(input: PlanInput): Docker.HostConfig {
