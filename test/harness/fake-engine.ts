@@ -27,6 +27,8 @@ export class FakeEngine {
   readonly plans: Docker.ContainerCreateOptions[] = [];
   /** What was asked, as `POST start`. */
   readonly asked: string[] = [];
+  /** Its clock is so far ahead. */
+  aheadMs = 0;
   /** In place of the usual answer to such a question. */
   readonly instead = new Map<string, Answer>();
   private readonly events = new Set<http.ServerResponse>();
@@ -75,10 +77,14 @@ export class FakeEngine {
   end(container: FakeContainer, exitCode: number): void {
     container.status = 'exited';
     container.exitCode = exitCode;
-    container.finishedAt = new Date().toISOString().replace('Z', '000000Z');
+    container.finishedAt = this.now().toISOString().replace('Z', '000000Z');
     for (const follower of this.followers.get(container.id) ?? []) follower.end();
     const event = { Type: 'container', Action: 'die', Actor: { ID: container.id } };
     for (const listener of this.events) listener.write(`${JSON.stringify(event)}\n`);
+  }
+
+  private now(): Date {
+    return new Date(Date.now() + this.aheadMs);
   }
 
   /** Those who listen to its events are cut off. */
@@ -101,7 +107,7 @@ export class FakeEngine {
     const json = (value: unknown, status = 200): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     };
-    if (question === 'GET info') json({ ServerVersion: '28.0.0', SystemTime: new Date().toISOString() });
+    if (question === 'GET info') json({ ServerVersion: '28.0.0', SystemTime: this.now().toISOString() });
     else if (question === 'GET events') {
       response.flushHeaders();
       this.events.add(response);

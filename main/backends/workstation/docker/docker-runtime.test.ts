@@ -301,3 +301,23 @@ test("our sockets are covered in a container that sees the folder they are in, a
   const covered = engine.plans[0]?.HostConfig?.Mounts?.filter(({ Type: type }) => type === 'tmpfs');
   expect(covered?.map(({ Target: target }) => target)).toEqual(['/shared/sockets']);
 });
+
+test('an end on an Engine elsewhere, whose clock is ten minutes ahead, is told by ours', async () => {
+  engine.aheadMs = 600_000;
+  const connect = () => net.connect(engine.socket);
+  const endpoint = { kind: 'connector', connect, said: 'elsewhere' } as const;
+  const runtime = open({ find: () => ({ ok: true, endpoint, from: 'the test' }) });
+  await runtime.start();
+  const wanted = launch();
+  const begunMs = Date.now();
+  runtime.reconcile([{ kind: 'run', launch: wanted }]);
+  await until(() => last(wanted.uid)?.state === 'RUNNING');
+  const container = engine.named(`iris-${wanted.uid}`);
+  if (container === undefined) throw new Error('its container is gone');
+  engine.end(container, 6);
+  await over(wanted.uid);
+  // The two clocks are not told apart by less than a moment.
+  const finishedAtMs = last(wanted.uid)?.finishedAtMs ?? 0;
+  expect(finishedAtMs).toBeGreaterThan(begunMs - 1000);
+  expect(finishedAtMs).toBeLessThan(Date.now() + 1000);
+});

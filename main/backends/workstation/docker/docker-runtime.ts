@@ -40,7 +40,7 @@ export interface DockerRuntimeOptions {
   readonly log: LinkLog;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
-  /** How far the Engine's clock is ahead; not at all unless told. */
+  /** How far the Engine's clock is ahead; by its own word unless told. */
   readonly clockSkewMs?: (() => number) | undefined;
   /** Where the Engine is; looked for anew at each try. */
   readonly find: () => FoundEndpoint;
@@ -86,7 +86,7 @@ export class DockerRuntime {
   constructor(private readonly options: DockerRuntimeOptions) {
     const { log, nowMs, monotonicMs, attemptsFolder, workerId, environment, home } = options;
     const owner = ownerOf(attemptsFolder);
-    const clockSkewMs = options.clockSkewMs ?? (() => 0);
+    const clockSkewMs = options.clockSkewMs ?? (() => this.engine.known()?.aheadMs ?? 0);
     this.reporter = new Reporter(options);
     this.engine = new Engine({
       find: options.find,
@@ -97,6 +97,7 @@ export class DockerRuntime {
       readRoom: options.files?.room,
       isHere: options.files === undefined,
       roomEveryMs: options.files?.roomEveryMs,
+      nowMs,
     });
     this.hub = new ContainerHub({
       engine: this.engine,

@@ -33,6 +33,7 @@ export interface EngineOptions {
   readonly callMs?: number | undefined;
   readonly probeCallMs?: number | undefined;
   readonly probeMs?: number | undefined;
+  readonly nowMs?: (() => number) | undefined;
 }
 
 /** The Engine did not answer, as opposed to having refused. */
@@ -63,6 +64,8 @@ export interface EngineFacts {
   readonly machine: string;
   readonly folders: readonly string[];
   readonly limits: EngineLimits;
+  /** How far its clock is ahead of ours, as far as that is more than the way to it takes. */
+  readonly aheadMs: number;
 }
 
 const infoSchema = z.looseObject({
@@ -73,6 +76,7 @@ const infoSchema = z.looseObject({
   /** Podman's alone, which answers as Docker does. */
   BuildahVersion: z.unknown().optional(),
   DockerRootDir: z.string().nullish(),
+  SystemTime: z.string().catch(''),
   DriverStatus: z.array(z.array(z.string())).nullish().catch(null),
 });
 
@@ -82,6 +86,8 @@ const usualProbeCallMs = 5000;
 const usualRoomMs = 500;
 const untested =
   'It is Podman that answers there, as Docker would; jobs in its containers are not tested. Where they fail, use Docker.';
+/** Clocks that are so near to each other are taken for the same. */
+const leastSkewMs = 1000;
 /** While it does not answer it is looked at so often. */
 const lostProbeMs = 500;
 
@@ -179,6 +185,10 @@ export class Engine {
     return this.connected;
   }
 
+  private nowMs(): number {
+    return (this.options.nowMs ?? Date.now)();
+  }
+
   private async look(): Promise<DockerState> {
     const none = { version: null, gpus: false } as const;
     const found = this.options.find();
@@ -188,8 +198,11 @@ export class Engine {
       const { docker } = this.connected;
       const ms = this.options.probeCallMs ?? usualProbeCallMs;
       const late = () => new Error(`no answer within ${ms / 1000} s`);
+      const askedMs = this.nowMs();
       const told: unknown = await inTime(ms, late, (within) => within(docker).info());
+      const heardMs = this.nowMs();
       const info = infoSchema.parse(told);
+      const reach = reachOf(found.endpoint);
       const runtimes = Object.keys(info.Runtimes ?? {});
       const has = (name: string): boolean =>
         (info.SecurityOptions ?? []).some((option) => option.split(',').includes(`name=${name}`));
@@ -199,7 +212,8 @@ export class Engine {
         rootless: has('rootless'),
         remapped: has('userns'),
         socketPath: found.endpoint.kind === 'socket' ? found.endpoint.path : null,
-        reach: reachOf(found.endpoint),
+        reach,
+        aheadMs: reach === 'here' ? 0 : aheadOf(Date.parse(info.SystemTime), askedMs, heardMs),
         machine: info.Name,
         folders: dataFolders({ root: info.DockerRootDir ?? null, driverStatus: info.DriverStatus ?? [] }),
         limits: engineLimits(told),
@@ -247,6 +261,13 @@ export class Engine {
     if (changed) this.options.onState(state);
     if (state.state === 'READY') for (const waiter of this.waiters.splice(0)) waiter();
   }
+}
+
+/** `saidMs`: by its own clock, at some moment between the question and its answer. */
+function aheadOf(saidMs: number, askedMs: number, heardMs: number): number {
+  const aheadMs = saidMs - (askedMs + heardMs) / 2;
+  const isClear = Math.abs(aheadMs) > Math.max(leastSkewMs, (heardMs - askedMs) / 2);
+  return Number.isFinite(aheadMs) && isClear ? Math.round(aheadMs) : 0;
 }
 
 function reachOf(endpoint: Endpoint): EngineFacts['reach'] {
