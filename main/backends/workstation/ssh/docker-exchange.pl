@@ -27,6 +27,17 @@ if (defined(my $text = $main::s)) {
 }
 
 my ($window, $waiting, @program) = @ARGV;
+# Docker's own command looks for an Engine of the user's own only where a setting names it: without one it is the one far-hand.pl finds.
+sub own_engine {
+  my $folder = $ENV{DOCKER_CONFIG} || ($ENV{HOME} || '') . '/.docker';
+  my $settings = '';
+  if (open my $file, '<', "$folder/config.json") { local $/; $settings = <$file> }
+  return if $ENV{DOCKER_HOST} || $ENV{DOCKER_CONTEXT} || ($settings // '') =~ /"currentContext"\s*:\s*"(?!default")[^"]/;
+  my $usual = '/var/run/docker.sock';
+  my @own = grep { -S $_ && -r _ && -w _ } map { "$_/docker.sock" } $ENV{XDG_RUNTIME_DIR} || (), "/run/user/$>";
+  $ENV{DOCKER_HOST} = "unix://$own[0]" if @own && !(-S $usual && -r _ && -w _);
+}
+own_engine();
 my $queued_at_most = 65_536;
 fcntl $_, F_SETFL, O_NONBLOCK | fcntl $_, F_GETFL, 0 for \*STDIN, \*STDOUT;
 $SIG{PIPE} = 'IGNORE';

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -167,4 +168,27 @@ it('fails each stream with what its own connection said as it broke', async () =
   const exchange = new DockerExchange(child);
   exchanges.push(exchange);
   await expect(text(exchange.open(false))).rejects.toThrow('(Session open refused by peer)');
+});
+
+it("asks the login's own Engine where no other can be used and no setting names one", async () => {
+  const usual = '/var/run/docker.sock';
+  const own = path.join(folder, 'docker.sock');
+  const server = net.createServer().listen(own);
+  await once(server, 'listening');
+  writeScript('said.sh', 'echo "host $DOCKER_HOST"');
+  const named = (before: string): Promise<string> =>
+    text(exchangeOf('sh said.sh', `unset DOCKER_HOST DOCKER_CONTEXT; ${before}`).open(false));
+  try {
+    const here = `export XDG_RUNTIME_DIR=${folder} DOCKER_CONFIG=${folder}; `;
+    const found = existsSync(usual) ? 'host \n' : `host unix://${own}\n`;
+    expect(await named(here)).toBe(found);
+    expect(await named(`${here}export DOCKER_HOST=tcp://other:1; `)).toBe('host tcp://other:1\n');
+    writeFileSync(path.join(folder, 'config.json'), '{"auths":{},"currentContext": "default"}');
+    expect(await named(here)).toBe(found);
+    writeFileSync(path.join(folder, 'config.json'), '{"auths":{},"currentContext": "rootless"}');
+    expect(await named(here)).toBe('host \n');
+  } finally {
+    server.close();
+    await once(server, 'close');
+  }
 });

@@ -744,11 +744,13 @@ sub run_program {
 
 sub docker_probe {
   require Socket;
+  # As docker-exchange.pl has it: one that may be used counts before one that is only there.
   my @places = ('/var/run/docker.sock');
-  unshift @places, "$ENV{XDG_RUNTIME_DIR}/docker.sock" if $ENV{XDG_RUNTIME_DIR};
+  push @places, "$ENV{XDG_RUNTIME_DIR}/docker.sock" if $ENV{XDG_RUNTIME_DIR};
   push @places, "/run/user/$>/docker.sock";
   unshift @places, $1 if ($ENV{DOCKER_HOST} || '') =~ m{^unix://(.+)$};
-  my ($place) = grep { -S $_ } @places;
+  my @there = grep { -S $_ } @places;
+  my ($place) = (grep({ -r $_ && -w _ } @there), @there);
   return syswrite \*STDOUT, 'absent' unless defined $place;
   socket(my $socket, Socket::AF_UNIX(), Socket::SOCK_STREAM(), 0) or return syswrite \*STDOUT, "failed $place $!";
   connect($socket, Socket::pack_sockaddr_un($place)) or return syswrite \*STDOUT, "failed $place $!";
