@@ -64,6 +64,12 @@ export function lostCard(before: CardNames & Partial<Pick<NvidiaCard, 'migEnable
   return { ...bare, migEnabled, slices: slices.map(unmeasured), note: 'lost' };
 }
 
+/** Asked for one by one, each says of itself that it is the first. */
+export function byBus(left: NvidiaCard, right: NvidiaCard): number {
+  if (left.busId === null || right.busId === null) return left.index - right.index;
+  return left.busId < right.busId ? -1 : left.busId > right.busId ? 1 : 0;
+}
+
 export function troubleNote(lost: number, unheard: number, all: number): string | null {
   const parts = [
     ...(lost === 0 ? [] : [`${lost} of ${all} GPUs ${lost === 1 ? 'is' : 'are'} lost to the driver`]),

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -10,13 +10,36 @@ const fixture = (name: string) => path.resolve(import.meta.dirname, '../../test/
 const nowMs = () => Date.now();
 const nobody = () => null;
 
-test('a machine without the tool has no cards and says why', async () => {
-  const reader = createGpuReader({ nowMs, command: 'no-such-nvidia-smi' });
-  expect(await reader.read(nobody)).toEqual({
-    gpus: [],
-    processes: [],
-    note: 'nvidia-smi is not installed',
-  });
+test.each([
+  [[], 'nvidia-smi is not installed'],
+  [[['0x020000', '0x10de']], 'nvidia-smi is not installed'],
+  [
+    [
+      ['0x030000', '0x8086'],
+      ['0x038000', '0x1002'],
+    ],
+    'nvidia-smi is not installed; there are AMD graphics, but jobs can be given NVIDIA cards only',
+  ],
+  [
+    [
+      ['0x030000', '0x1002'],
+      ['0x030200', '0x10de'],
+    ],
+    'nvidia-smi is not installed, and there is an NVIDIA card: install its driver, which brings the program',
+  ],
+])('a machine without the tool has no cards and says why (%j)', async (devices, note) => {
+  const bus = mkdtempSync(path.join(os.tmpdir(), 'iris-bus-'));
+  try {
+    for (const [at, [classCode = '', vendor = '']] of devices.entries()) {
+      mkdirSync(path.join(bus, String(at)));
+      writeFileSync(path.join(bus, String(at), 'class'), `${classCode}\n`);
+      writeFileSync(path.join(bus, String(at), 'vendor'), `${vendor}\n`);
+    }
+    const reader = createGpuReader({ nowMs, command: 'no-such-nvidia-smi', bus });
+    expect(await reader.read(nobody)).toEqual({ gpus: [], processes: [], note });
+  } finally {
+    rmSync(bus, { recursive: true });
+  }
 });
 
 test('a card is busy by others when a process that computes is not ours', async () => {

@@ -16,9 +16,10 @@ import { lostCardOf } from '../../core/formats/nvidia-smi/failures.js';
 import { readNvidiaSmi } from '../../core/formats/nvidia-smi/read.js';
 import { parseTopology, type CardTopology } from '../../core/formats/nvidia-smi/topology.js';
 import { isCutShort } from '../../core/formats/nvidia-smi/xml.js';
+import { absentReading, displayVendors } from './gpu-absence.js';
 import { GpuHealth } from './gpu-health.js';
 import { GpuLoop } from './gpu-loop.js';
-import { askOneByOne, lostCard, troubleNote } from './gpu-one-by-one.js';
+import { askOneByOne, byBus, lostCard, troubleNote } from './gpu-one-by-one.js';
 import { measuredNow, silentView, viewsOf } from './gpu-views.js';
 import { KernelLog, type ErrorLog } from './kernel-log.js';
 import { NvidiaTool, type CardsTool } from './nvidia-tool.js';
@@ -65,6 +66,8 @@ export interface GpuReaderOptions {
   readonly args?: readonly string[];
   readonly timeoutMs?: number;
   readonly loopMs?: number;
+  /** Where the devices of this machine are listed. */
+  readonly bus?: string;
   /** Where cards that are kept from jobs are remembered. */
   readonly healthFile?: string;
   readonly cleanAfterMs?: number;
@@ -83,8 +86,6 @@ const absentForMs = 60_000;
 /** Memory of a card that moves by more than this tells that somebody came or went. */
 const movedBytes = 16 * 1024 * 1024;
 const mostTopologyTries = 3;
-
-const absent: GpuReading = { gpus: [], processes: [], note: 'nvidia-smi is not installed' };
 
 export function createGpuReader(options: GpuReaderOptions): GpuReader {
   return new NvidiaReader(options);
@@ -111,6 +112,7 @@ class NvidiaReader implements GpuReader {
   private usedAtLook = new Map<string, number | null>();
   private failure: string | null = null;
   private absentAtMs: number | null = null;
+  private absent = absentReading([]);
   private looking: Promise<void> | null = null;
   private attemptOf: AttemptOf = () => null;
   private told: Parameters<NonNullable<GpuReader['follow']>>[1] | null = null;
@@ -135,7 +137,7 @@ class NvidiaReader implements GpuReader {
   async read(attemptOf: AttemptOf): Promise<GpuReading> {
     this.attemptOf = attemptOf;
     const { nowMs } = this.options;
-    if (this.absentAtMs !== null && Math.abs(nowMs() - this.absentAtMs) < absentForMs) return absent;
+    if (this.absentAtMs !== null && Math.abs(nowMs() - this.absentAtMs) < absentForMs) return this.absent;
     // Who asks meanwhile gets the same answer: a driver in trouble is asked once.
     this.looking ??= this.look().finally(() => {
       this.looking = null;
@@ -184,7 +186,10 @@ class NvidiaReader implements GpuReader {
   private async look(): Promise<void> {
     const answer = await this.tool.run(this.options.args ?? ['-q', '-x']);
     this.absentAtMs = answer.kind === 'absent' ? this.options.nowMs() : null;
-    if (answer.kind === 'absent') return;
+    if (answer.kind === 'absent') {
+      this.absent = absentReading(answer.vendors ?? displayVendors(this.options.bus));
+      return;
+    }
     if (answer.kind === 'failed') {
       this.failure = answer.reason;
       return;
@@ -359,7 +364,7 @@ class NvidiaReader implements GpuReader {
   }
 
   private reading(): GpuReading {
-    if (this.absentAtMs !== null) return absent;
+    if (this.absentAtMs !== null) return this.absent;
     const silent = this.failure;
     const gpus = this.cards.flatMap((card) => {
       const reason = this.health.reasonOf(card.uuid);
@@ -390,9 +395,4 @@ function processesOf(gpu: GpuView): GpuProcess[] {
   return gpu.processes
     .filter(({ computes }) => computes)
     .map(({ pid, name, usedBytes }) => ({ uuid: gpu.uuid, pid, name, usedBytes }));
-}
-
-function byBus(left: NvidiaCard, right: NvidiaCard): number {
-  if (left.busId === null || right.busId === null) return left.index - right.index;
-  return left.busId < right.busId ? -1 : left.busId > right.busId ? 1 : 0;
 }

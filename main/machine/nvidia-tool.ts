@@ -5,7 +5,8 @@ import path from 'node:path';
 
 export type ToolAnswer =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'absent' }
+  /** `vendors`: of other devices there; those of this machine can be looked at. */
+  | { readonly kind: 'absent'; readonly vendors?: readonly string[] }
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** A call that goes on until it is ended. */

@@ -1,4 +1,5 @@
 /** nvidia-smi and the kernel's log of another machine, asked through its hand: the reader of cards here reads them as it reads its own. */
+import { absentVendors } from './gpu-text.js';
 import { parseXid, type Xid } from '../../../../core/formats/nvidia-smi/xid.js';
 import type { ErrorLog } from '../../../machine/kernel-log.js';
 import type { CardsCall, CardsTool, ToolAnswer } from '../../../machine/nvidia-tool.js';
@@ -119,7 +120,8 @@ function answerOf(outcome: string, text: string): ToolAnswer {
       reason: `nvidia-smi has not answered for ${text} s; it is not asked again before it ends`,
     };
   if (outcome === 'failed') return { kind: 'failed', reason: `nvidia-smi could not be run there: ${text}` };
-  return text === 'absent' ? { kind: 'absent' } : { kind: 'text', text };
+  const vendors = absentVendors(text);
+  return vendors === null ? { kind: 'text', text } : { kind: 'absent', vendors };
 }
 
 /**

@@ -83,3 +83,13 @@ test('what was found before a cut stands, and the same boot goes on', async () =
   await cards.look();
   expect(third()).toBe('SICK');
 });
+
+test('a machine without the tool says what it has instead', async () => {
+  const hand = (kind: FarText, id: FarText = ''): void => {
+    if (kind === 'tool') setImmediate(() => say('tool', String(id), 'done', 'absent 0x8086 0x1002'));
+  };
+  cards.connected(hand, { bootId: 'boot-1', memoryBytes: 64e9 } as MachineFacts);
+  await cards.look();
+  expect(readings.at(-1)?.gpus).toEqual([]);
+  expect(readings.at(-1)?.note).toContain('there are AMD graphics');
+});

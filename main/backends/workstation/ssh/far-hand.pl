@@ -60,8 +60,8 @@ my (%unput, %contained, $contained_told);
 my (%hung, %loops, $kernel, $kernel_number);
 my $heard = mono();
 my $most_marks = 10_000;
-# What the cards are read with; `absent` where there is no such tool.
-my $cards = 'command -v nvidia-smi >/dev/null || { printf absent; exit; }; nvidia-smi -q -x; printf "\n--listed--\n"; nvidia-smi -L';
+# What the cards are read with; `absent` and the makers of what displays or computes where there is no such tool.
+my $cards = 'command -v nvidia-smi >/dev/null || { printf absent; for d in /sys/bus/pci/devices/*; do case "$(cat $d/class 2>/dev/null)" in 0x03*|0x12*) printf " "; cat $d/vendor;; esac; done; exit; }; nvidia-smi -q -x; printf "\n--listed--\n"; nvidia-smi -L';
 # Who says nothing for so long has another hand by now, or none any more.
 my $silence = 150;
 
@@ -737,9 +737,15 @@ sub look_kernel {
   say_('kernel', 1, $kernel_number // 0, @found) if $always || @found;
 }
 
+# Of what displays or computes.
+sub vendors {
+  my @shown = grep { (slurp("$_/class") || '') =~ /^0x(03|12)/ } glob '/sys/bus/pci/devices/*';
+  return map { (slurp("$_/vendor") || '') =~ /^(0x[0-9a-f]+)/ ? $1 : () } @shown;
+}
+
 sub run_program {
   my ($name, @args) = @_;
-  exec { $name } $name, @args or do { print STDOUT ''; syswrite \*STDOUT, 'absent'; POSIX::_exit(127) };
+  exec { $name } $name, @args or do { print STDOUT ''; syswrite \*STDOUT, join ' ', 'absent', $name eq 'nvidia-smi' ? vendors() : (); POSIX::_exit(127) };
 }
 
 sub docker_probe {

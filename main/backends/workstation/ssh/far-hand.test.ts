@@ -21,7 +21,9 @@ import { launchOf } from '../../../../test/harness/backend-probe.js';
 import { eventually } from '../../../../test/harness/eventually.js';
 import { LocalHand, type LocalHandOptions } from '../../../../test/harness/local-hand.js';
 import { NvidiaStub } from '../../../../test/harness/nvidia-stub.js';
+import { displayVendors } from '../../../machine/gpu-absence.js';
 import { readProcess } from '../../../machine/processes.js';
+import { absentVendors } from './gpu-text.js';
 
 let scratch: string;
 const hands: LocalHand[] = [];
@@ -140,6 +142,18 @@ test("processes on cards are told with their attempt, whatever environment they 
     stranger.kill('SIGKILL');
     stub.dispose();
   }
+});
+
+test('without the tool for cards it says who made what displays or computes there', async () => {
+  const folders = (process.env['PATH'] ?? '')
+    .split(':')
+    .filter((each) => !existsSync(path.join(each, 'nvidia-smi')));
+  const hand = await open({ env: { PATH: folders.join(':') } });
+  hand.send('tool', '7', '-q', '-x');
+  hand.send('gpus');
+  const [tool, whole] = [await hand.word('tool'), await hand.word('gpus')];
+  expect(absentVendors(tool.text(2))).toEqual(displayVendors());
+  expect(absentVendors(whole.text(1))).toEqual(displayVendors());
 });
 
 test('a file of that name is had only when it has all its bytes', async () => {

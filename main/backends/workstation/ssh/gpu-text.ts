@@ -1,5 +1,6 @@
 /** The cards of a machine reached by SSH, from what nvidia-smi printed there. */
 import type { GpuView } from '../../../../core/contract/gpus.js';
+import { noCardsNote } from '../../../../core/formats/display-vendors.js';
 import { parseCardsList } from '../../../../core/formats/nvidia-smi/cards-list.js';
 import { readNvidiaSmi } from '../../../../core/formats/nvidia-smi/read.js';
 import { viewsOf } from '../../../machine/gpu-views.js';
@@ -19,16 +20,23 @@ export interface FarGpuProcess {
 export interface GpuText {
   /** `late` when the tool did not answer. */
   readonly outcome: string;
-  /** What it printed for -q -x, a line `--listed--`, and what for -L; `absent` where there is no such tool. */
+  /** What it printed for -q -x, a line `--listed--`, and what for -L; where there is no such tool as `absentVendors` reads it. */
   readonly text: string;
   readonly processes: ReadonlyMap<number, FarGpuProcess>;
   readonly hostMemoryBytes: number;
 }
 
+/** `absent`, and who made what displays or computes there. Null: the tool is installed, and this is what it printed. */
+export function absentVendors(text: string): readonly string[] | null {
+  const [first, ...vendors] = text.trim().split(/\s+/);
+  return first === 'absent' && vendors.every((each) => /^0x[0-9a-f]+$/.test(each)) ? vendors : null;
+}
+
 /** What was known stays listed when nothing can be read. */
 export function readGpus({ outcome, text, processes, hostMemoryBytes }: GpuText, known: FarGpus): FarGpus {
   if (outcome === 'late') return silent(known, 'nvidia-smi did not answer within 10 s');
-  if (text.trim() === 'absent') return { gpus: [], note: 'nvidia-smi is not installed' };
+  const vendors = absentVendors(text);
+  if (vendors !== null) return { gpus: [], note: noCardsNote(vendors) };
   const [whole = '', list = ''] = text.split('\n--listed--\n');
   const reading = readNvidiaSmi(whole);
   if (!reading.ok) return silent(known, reading.reason);
