@@ -1,5 +1,5 @@
 /** Cards as somebody has set them: divided, or kept from computing. */
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { eventually } from '../../test/harness/eventually.js';
 import { capture, NvidiaStub } from '../../test/harness/nvidia-stub.js';
 import { onlyCard, readerOf } from '../../test/harness/stub-reader.js';
@@ -13,6 +13,7 @@ let stub: NvidiaStub;
 let reader: GpuReader;
 
 afterEach(() => {
+  vi.useRealTimers();
   reader.close?.();
   stub.dispose();
 });
@@ -31,7 +32,13 @@ test('while their names cannot be asked for, slices go by no other', async () =>
   const lines = uuids.map((uuid, at) => `  MIG 1g.20gb     Device  ${at}: (UUID: ${uuid})\n`);
   stub.put('list', `GPU 0: NVIDIA A100-SXM4-80GB (UUID: ${first})\n${lines.join('')}`);
   stub.hangAt('list', true);
-  const { gpus, note } = await reader.read(nobody);
+  // Its time passes once it was asked for them, not while it starts.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const reading = reader.read(nobody);
+  await eventually(() => stub.calls()).toContain('-L');
+  vi.advanceTimersByTime(300);
+  const { gpus, note } = await reading;
+  vi.useRealTimers();
   expect(note).toBe('nvidia-smi did not answer within 0.3 s');
   expect(gpus.map(({ state }) => state)).toEqual(['SILENT', 'SILENT', 'SILENT', 'SILENT']);
   stub.hangAt('list', false);

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../test/harness/eventually.js';
 import { capture, NvidiaStub } from '../../test/harness/nvidia-stub.js';
 import { onlyCard, readerOf } from '../../test/harness/stub-reader.js';
@@ -23,6 +23,7 @@ beforeEach(() => {
   clock = 1_000_000;
 });
 afterEach(() => {
+  vi.useRealTimers();
   reader.close?.();
   stub.dispose();
 });
@@ -192,10 +193,16 @@ describe('one card in trouble', () => {
 
   test('one that does not answer when it is asked alone is silent, and no other is taken for lost', async () => {
     open(k80, { timeoutMs: 300 });
+    // Its time passes once it was asked, not while it starts.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     await reader.read(nobody);
     stub.lose('00002DF7:00:00.0');
     stub.hangCard('00004968:00:00.0');
-    const one = await reader.read(nobody);
+    const reading = reader.read(nobody);
+    await eventually(() => stub.calls()).toContain('-q -x -i 00004968:00:00.0');
+    vi.advanceTimersByTime(300);
+    const one = await reading;
+    vi.useRealTimers();
     expect(states(one)).toEqual(['BUSY', 'SICK', 'SILENT', 'SILENT']);
     expect(one.gpus[2]?.stateReason).toBe('nvidia-smi did not answer within 0.3 s.');
     expect(one.lost).toEqual(new Set([second]));
@@ -331,7 +338,7 @@ describe('between looks', () => {
 
   test('one that falls silent is given up, and no other call is made while it hangs', async () => {
     open(k80, { timeoutMs: 300 });
-    await reader.read(nobody);
+    await eventually(async () => states(await reader.read(nobody))[2]).toBe('FREE');
     stub.put('loop', loop('100.00'));
     let told = 0;
     const readings: GpuReading[] = [];

@@ -1,11 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HostLink } from '../../main/cli/host-link.js';
 import { startHost } from '../../main/cli/start-host.js';
 import type { Connection } from '../../main/cli/connection.js';
 import { resolveHome, type Home } from '../../main/home.js';
+import { eventually } from '../harness/eventually.js';
 
 const program = { executable: process.execPath, script: path.join(import.meta.dirname, 'stub-host.mjs') };
 let home: Home;
@@ -16,6 +17,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
+  vi.useRealTimers();
   for (const connection of connections.splice(0)) connection.close();
   for (const pid of startedPids()) {
     try {
@@ -33,6 +35,22 @@ function startedPids(): number[] {
   } catch {
     return []; // nothing was started
   }
+}
+
+/** Those whose end is known here. */
+function endedPids(): number[] {
+  return startedPids().filter((pid) => {
+    try {
+      return !process.kill(pid, 0);
+    } catch {
+      return true;
+    }
+  });
+}
+
+/** Time passes when a test says so: none that starts slowly is late. */
+function holdClock(): void {
+  vi.useFakeTimers({ toFake: ['performance'] });
 }
 
 const environment = (mode: string) => ({ ...process.env, STUB_SOCKET: home.socket, STUB_MODE: mode });
@@ -80,21 +98,35 @@ describe('starting a host', () => {
 
   it('says of a host that has the folder and does not answer that it is there', async () => {
     writeFileSync(path.join(home.root, 'lock'), '');
-    await expect(startHost(home, program, environment('serve'), 1000)).rejects.toMatchObject({
+    holdClock();
+    const started = startHost(home, program, environment('serve'), 1000);
+    const refused = expect(started).rejects.toMatchObject({
       refusal: {
         code: 'UNAVAILABLE',
         message: `The host of ${home.root} has not answered within 1 s. The data folder ${home.root} is in use by another host. Attach to it. It may be very busy: try again in a while. If it stays so, end its process: running jobs go on, and the next command starts another.`,
       },
     });
+    await eventually(endedPids).toHaveLength(1);
+    vi.advanceTimersByTime(501);
+    await eventually(endedPids).toHaveLength(2);
+    vi.advanceTimersByTime(500);
+    await refused;
   });
 
   it('gives one that took the folder of a host on its way out its own time, and says nothing of that host', async () => {
-    await expect(startHost(home, program, environment('lose-first-hang'), 1000)).rejects.toMatchObject({
+    holdClock();
+    const started = startHost(home, program, environment('lose-first-hang'), 1000);
+    const refused = expect(started).rejects.toMatchObject({
       refusal: {
         code: 'UNAVAILABLE',
         message: expect.stringMatching(/a new one could not be used: none answered within 1 s\. Its log is /),
       },
     });
+    await eventually(endedPids).toHaveLength(1);
+    vi.advanceTimersByTime(501);
+    await eventually(startedPids).toHaveLength(2);
+    vi.advanceTimersByTime(1001);
+    await refused;
     expect(startedPids()).toHaveLength(2);
   });
 

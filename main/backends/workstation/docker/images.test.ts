@@ -1,7 +1,7 @@
 /** Fetches of images from a registry, or by an Engine, that is reached and gives no answer. */
 import { once } from 'node:events';
 import type http from 'node:http';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FakeEngine } from '../../../../test/harness/fake-engine.js';
 import { Engine, EngineUnreachable } from './engine.js';
 import { Images, PullFailed } from './images.js';
@@ -14,6 +14,8 @@ let images: Images;
 let pulling: Promise<http.ServerResponse>;
 
 beforeEach(async () => {
+  // What is silent for too long has been asked before: that time passes when a test says so.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   fake = await FakeEngine.start();
   engine = new Engine({
     find: () => ({ ok: true, endpoint: { kind: 'socket', path: fake.socket }, from: 'the test' }),
@@ -26,6 +28,7 @@ beforeEach(async () => {
   await engine.probe();
 });
 afterEach(async () => {
+  vi.useRealTimers();
   images.close();
   engine.close();
   await fake.stop();
@@ -40,8 +43,12 @@ function pulls(answer: (response: http.ServerResponse) => void): void {
   });
 }
 
+/** Once it was asked for and the time has passed. */
 async function outcome(): Promise<unknown> {
-  return images.fetch(image).catch((error: unknown) => error);
+  const outcome = images.fetch(image).catch((error: unknown) => error);
+  await pulling;
+  vi.advanceTimersByTime(100);
+  return outcome;
 }
 
 test.each([

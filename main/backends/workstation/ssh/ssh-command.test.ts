@@ -19,7 +19,15 @@ beforeEach(() => {
   writeFileSync(program, `#!/bin/sh\nsleep 300 &\necho $! >${folder}/pid\nwait\n`);
   chmodSync(program, 0o755);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(folder, { recursive: true });
+});
+
+/** Time passes when a test says so: a program that starts slowly would be ended before it hangs. */
+function holdTimers(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+}
 
 /** Of what hangs. */
 async function hanging(): Promise<number> {
@@ -29,14 +37,17 @@ async function hanging(): Promise<number> {
 }
 
 test('a client that does not end in time is ended with all that it has started', async () => {
+  holdTimers();
   const end = runProgram(program, [], { timeoutMs: 500 });
   const pid = await hanging();
   expect(readProcess(pid)).not.toBeNull();
+  vi.advanceTimersByTime(500);
   expect((await end).code).toBeNull();
   await eventually(() => readProcess(pid)).toBeNull();
 });
 
 test('so is one that gives no answer', async () => {
+  holdTimers();
   const lost = new Promise<SshFailure>((resolve) => {
     openFarLink({
       ssh: {
@@ -58,6 +69,7 @@ test('so is one that gives no answer', async () => {
     });
   });
   const pid = await hanging();
+  vi.advanceTimersByTime(500);
   expect((await lost).kind).toBe('silent');
   await eventually(() => readProcess(pid)).toBeNull();
 });
