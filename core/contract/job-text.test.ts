@@ -199,6 +199,17 @@ describe('parseCommandText', () => {
   });
 
   it.each([
+    ['A=1 python train.py > log.txt 2>&1 &', 'python train.py > log.txt 2>&1 &', []],
+    ['$ A="b c" \\\n  sh run.sh | tee log', 'sh run.sh | tee log', []],
+    ['OUT=$HOME/x B=1 python train.py', 'python train.py', ['$HOME']],
+    ['irisctl job run -e A $B -- "my prog" *.txt ', '"my prog" *.txt ', ['$B']],
+    ["python '' x", "python '' x", []],
+    ['irisctl job run --cpu 4', '', []],
+  ])('keeps of %j the command as it was written', (text, commandText, shellOnlyBefore) => {
+    expect(value(parseCommandText(text))).toMatchObject({ commandText, shellOnlyBefore });
+  });
+
+  it.each([
     'irisctl job run --cpu 4 -- python train.py',
     'iris --cluster=marin job run --cpu 4 -- python train.py',
     'uv run iris --cluster marin -v job run --cpu=4 python train.py',

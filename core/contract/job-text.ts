@@ -7,7 +7,7 @@ import { defaultRunOptions, type RunFlag, type RunOptions } from './flag-kinds.j
 import { findRunFlag, runFlags } from './job-flags.js';
 import { fieldErrors, jobRequestSchema, type JobRequest } from './job-request.js';
 import { nearMatches } from './near-matches.js';
-import { joinWords, splitWords } from './shell-words.js';
+import { joinWords, splitWords, textFromWord } from './shell-words.js';
 
 export { type RunFlag, type RunOptions } from './flag-kinds.js';
 export { runFlags } from './job-flags.js';
@@ -191,6 +191,10 @@ export interface PastedCommand extends RunArguments {
   readonly shellOnly: readonly string[];
   /** Global flags of the pasted line that name another place, such as `--cluster=marin`; they are not used. */
   readonly unused: readonly string[];
+  /** The command alone as it was written, without what stands before it. */
+  readonly commandText: string;
+  /** Of `shellOnly`, what stands before the command: in its variables and flags. */
+  readonly shellOnlyBefore: readonly string[];
 }
 
 /**
@@ -198,9 +202,15 @@ export interface PastedCommand extends RunArguments {
  * `NAME=value` words become environment, and an `iris ... job run ...` line has its flags read.
  */
 export function parseCommandText(text: string): Result<PastedCommand> {
-  const split = splitWords(text.replace(/^\s*\$\s+/, ''));
+  const line = text.replace(/^\s*\$\s+/, '');
+  const split = splitWords(line);
   if (!split.ok) return split;
   const { shellOnly } = split.value;
+  const written = (command: readonly string[]) => {
+    const commandText = textFromWord(line, split.value.words.length - command.length);
+    const before = splitWords(line.slice(0, line.length - commandText.length));
+    return { commandText, shellOnlyBefore: before.ok ? before.value.shellOnly : [] };
+  };
   const environment: Record<string, string> = {};
   let words = split.value.words;
   for (;;) {
@@ -220,11 +230,18 @@ export function parseCommandText(text: string): Result<PastedCommand> {
       isRunCommand: false,
       shellOnly,
       unused: [],
+      ...written(words),
     });
   }
   const parsed = parseRunArguments(words.slice(run.argumentsAt));
   if (!parsed.ok) return parsed;
-  return ok({ ...parsed.value, isRunCommand: true, shellOnly, unused: run.unused });
+  return ok({
+    ...parsed.value,
+    isRunCommand: true,
+    shellOnly,
+    unused: run.unused,
+    ...written(parsed.value.command),
+  });
 }
 
 const launchers = new Set(['uv', 'uvx', 'npx', 'npm', 'run', '-s', '--silent', '--', 'time']);

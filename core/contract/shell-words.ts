@@ -17,7 +17,25 @@ const operators = ['&&', '||', '>>', '<<', '|', '&', ';', '>', '<', '(', ')', '`
  * single quotes, double quotes and backslashes. Refused only when a quote is not closed.
  */
 export function splitWords(text: string): Result<SplitWords> {
+  const read = readWords(text);
+  return read.ok ? ok({ words: read.value.words, shellOnly: read.value.shellOnly }) : read;
+}
+
+/** The text from its word `index` on, as it was written; empty when it has no more words. */
+export function textFromWord(text: string, index: number): string {
+  const read = readWords(text);
+  const start = read.ok ? read.value.starts[index] : undefined;
+  return start === undefined ? '' : text.slice(start);
+}
+
+interface ReadWords extends SplitWords {
+  /** Where each word begins in the text. */
+  readonly starts: readonly number[];
+}
+
+function readWords(text: string): Result<ReadWords> {
   const words: string[] = [];
+  const starts: number[] = [];
   const shellOnly: string[] = [];
   const note = (what: string) => {
     if (!shellOnly.includes(what)) shellOnly.push(what);
@@ -30,6 +48,8 @@ export function splitWords(text: string): Result<SplitWords> {
   };
   while (at < text.length) {
     const char = text.charAt(at);
+    // Set again for what turns out to begin no word: blanks and a line end that is escaped.
+    if (word === null) starts[words.length] = at;
     if (char === '\\') {
       const escapedBreak = /^\\\r?\n/.exec(text.slice(at, at + 3));
       if (escapedBreak !== null) {
@@ -77,7 +97,7 @@ export function splitWords(text: string): Result<SplitWords> {
     at += 1;
   }
   finish();
-  return ok({ words, shellOnly });
+  return ok({ words, starts: starts.slice(0, words.length), shellOnly });
 }
 
 function readDoubleQuoted(
@@ -115,7 +135,7 @@ function noteExpansion(text: string, at: number, startsWord: boolean, note: (wha
   if (char === '*' || char === '?') note(char);
 }
 
-function unclosed(quote: string, rest: string): Result<SplitWords> {
+function unclosed(quote: string, rest: string): Result<never> {
   const shown = rest.length > 40 ? `${rest.slice(0, 37)}...` : rest;
   return refuse('INVALID_ARGUMENT', `The command has an unclosed ${quote} at: ${shown}`, [
     { field: 'command', value: shown, expected: `a closing ${quote}` },

@@ -9,6 +9,8 @@ import { explainedText } from '../../strings/explanation.js';
 import { job } from '../../strings/job.js';
 import { newJob as words } from '../../strings/new-job.js';
 import { CopyButton } from '../job/copy-button.js';
+import { fieldLabel } from './field-labels.js';
+import type { JobForm } from './form-model.js';
 import styles from './new-job.module.css';
 import type { CheckState } from './use-check.js';
 import { errorText } from './use-job-form.js';
@@ -20,23 +22,9 @@ export interface CheckPanelProps {
   readonly wrong: readonly FieldError[];
   /** What is to be written first; null when that is there. */
   readonly ask: string | null;
+  /** The form as it is filled in; null where the job is written as YAML, which has names of its own for the fields. */
+  readonly form: JobForm | null;
 }
-
-/** The field's label in the form; its name in YAML for the rest. */
-const labels: Readonly<Record<string, string>> = {
-  command: words.command,
-  workingDirectory: words.folder,
-  gpu: words.gpu,
-  cpu: words.cpu,
-  memory: words.memory,
-  name: words.name,
-  replicas: words.replicas,
-  maxRetries: words.maxRetries,
-  timeout: words.timeout,
-  schedulingTimeout: words.schedulingTimeout,
-  priority: words.priority,
-};
-const labelOf = (field: string): string => labels[field] ?? field;
 
 const looks: Readonly<
   Record<string, { readonly icon: IconName; readonly title: string; readonly tone: string }>
@@ -46,13 +34,13 @@ const looks: Readonly<
   NEVER: { icon: 'no-entry', title: words.never, tone: 'bad' },
 };
 
-export function CheckPanel({ check, request, wrong, ask }: CheckPanelProps) {
+export function CheckPanel({ check, request, wrong, ask, form }: CheckPanelProps) {
   const { text: line, leftOut } =
     request === null || wrong.length > 0 ? { text: '', leftOut: [] } : toCommandLine(request);
   return (
     <aside className={styles['panel']} aria-label={words.panel}>
       <div className={styles['verdict']} role="status">
-        <Verdict check={check} wrong={wrong} ask={ask} />
+        <Verdict check={check} wrong={wrong} ask={ask} form={form} />
       </div>
       {line === '' ? null : (
         <div>
@@ -70,7 +58,7 @@ export function CheckPanel({ check, request, wrong, ask }: CheckPanelProps) {
   );
 }
 
-function Verdict({ check, wrong, ask }: Pick<CheckPanelProps, 'check' | 'wrong' | 'ask'>) {
+function Verdict({ check, wrong, ask, form }: Omit<CheckPanelProps, 'request'>) {
   if (ask !== null) return <p className="iris-muted">{ask}</p>;
   if (wrong.length > 0) {
     return (
@@ -82,7 +70,8 @@ function Verdict({ check, wrong, ask }: Pick<CheckPanelProps, 'check' | 'wrong' 
         <ul className={styles['wrong']}>
           {wrong.map((field) => (
             <li key={`${field.field} ${field.expected}`}>
-              <strong>{labelOf(field.field)}</strong> {errorText(field)}
+              <strong>{form === null ? field.field : fieldLabel(field.field, form)}</strong>{' '}
+              {errorText(field)}
             </li>
           ))}
         </ul>

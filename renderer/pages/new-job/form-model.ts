@@ -313,15 +313,20 @@ export function spreadCommand(form: JobForm): JobForm | null {
   const read = parseCommandText(form.command);
   if (!read.ok || Object.keys(read.value.request).length + (read.value.isRunCommand ? 1 : 0) === 0)
     return null;
+  const { commandText, shellOnly, shellOnlyBefore, isRunCommand } = read.value;
+  // A shell would act on these variables: they stay where the form offers one.
+  if (!isRunCommand && shellOnlyBefore.length > 0) return null;
   const before = formToRequest({ ...form, command: '' });
   if (!before.ok) return null;
   const environment = { ...before.value.environment, ...read.value.request.environment };
-  return requestToForm({
+  const next = requestToForm({
     ...before.value,
     ...read.value.request,
     ...(Object.keys(environment).length > 0 ? { environment } : {}),
     command: [...read.value.command],
   });
+  // As it was written: in quotes, what a shell acts on would pass for what is meant literally, and no shell would be offered.
+  return shellOnly.length > 0 && !next.literal ? { ...next, command: commandText } : next;
 }
 
 /** Every wrong field of the form by the contract's own schema; empty when it can be submitted. */

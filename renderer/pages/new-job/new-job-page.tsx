@@ -286,7 +286,13 @@ function JobEditor({ title, start, from }: JobEditorProps) {
             />
           )}
         </form>
-        <CheckPanel check={check} request={request} wrong={wrong} ask={ask} />
+        <CheckPanel
+          check={check}
+          request={request}
+          wrong={wrong}
+          ask={ask}
+          form={yaml === null ? values : null}
+        />
       </div>
     </>
   );
