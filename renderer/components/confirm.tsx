@@ -2,6 +2,7 @@
 import { Button, Group, Modal } from '@mantine/core';
 import { createContext, useCallback, useContext, useMemo, useRef, useState, type ReactNode } from 'react';
 import { common } from '../strings/common.js';
+import { useFocusBack } from './use-focus-back.js';
 import { useLater } from './use-later.js';
 
 export interface Confirmation {
@@ -23,6 +24,7 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }) 
   const [shown, setShown] = useState<Confirmation | null>(null);
   const answer = useRef<((yes: boolean) => void) | null>(null);
   const later = useLater();
+  useFocusBack(open);
 
   const settle = useCallback((yes: boolean) => {
     answer.current?.(yes);

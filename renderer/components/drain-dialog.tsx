@@ -6,6 +6,7 @@ import { durationExpected, parseDuration } from '../../core/formats/durations.js
 import { common } from '../strings/common.js';
 import { machines as words } from '../strings/machines.js';
 import styles from './drain-dialog.module.css';
+import { useFocusBack } from './use-focus-back.js';
 
 export interface DrainDialogProps {
   /** Null: closed. */
@@ -15,6 +16,7 @@ export interface DrainDialogProps {
 }
 
 export function DrainDialog({ machine, onClose, onDrain }: DrainDialogProps) {
+  useFocusBack(machine !== null);
   return (
     <Modal
       opened={machine !== null}

@@ -19,7 +19,7 @@ export function KeyHint({ keys }: { readonly keys: string }) {
   const modifier = info?.shortcutModifier ?? 'Ctrl';
   const steps = keys.split(' ').map((step) => step.split('+'));
   return (
-    <span className={styles['keys']}>
+    <span className={styles['keys']} data-keys={keys}>
       {steps.map((step, index) => (
         <span key={step.join('+')} className={styles['keys']}>
           {index === 0 ? null : <span className="iris-muted">{common.then}</span>}

@@ -127,18 +127,53 @@ export function createShortcutEngine(now: () => number = Date.now): ShortcutEngi
   }
 }
 
+type KeyOwner = 'page' | 'menu' | 'other';
+
+/** Whose key it is: the page's, or of what has opened over it and answers keys of its own (Esc, Tab, Enter are Mantine's). */
+function ownerOf(event: KeyboardEvent): KeyOwner {
+  if (document.querySelector('[role="dialog"][aria-modal="true"]') !== null) return 'other';
+  if (!(event.target instanceof Element)) return 'page';
+  if (event.target.closest('[role="menu"]') !== null) return 'menu';
+  // Notifications, and a field with its choices open, take Esc alone.
+  const opened =
+    event.target.closest('[role="dialog"]') !== null ||
+    (event.target.hasAttribute('aria-haspopup') && event.target.getAttribute('aria-expanded') === 'true');
+  return opened && event.key === 'Escape' ? 'other' : 'page';
+}
+
+/** In a menu a key that stands beside an item chooses it, which closes the menu as well; no other key reaches the page below. */
+function chooseByKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing || isActivation(event)) return;
+  if (!(event.target instanceof Element)) return;
+  const pressed = keyOf(event);
+  const items = event.target.closest('[role="menu"]')?.querySelectorAll<HTMLElement>('[role="menuitem"]');
+  for (const item of items ?? []) {
+    const keys = item.querySelector('[data-keys]')?.getAttribute('data-keys');
+    if (keys === null || keys === undefined || normal(keys) !== pressed) continue;
+    event.preventDefault();
+    item.click();
+    return;
+  }
+}
+
 const ShortcutContext = createContext<ShortcutEngine | null>(null);
 
 export function ShortcutProvider({ children }: { readonly children: ReactNode }) {
   const engine = useMemo(() => createShortcutEngine(), []);
   useEffect(() => {
-    const listener = (event: KeyboardEvent) => {
-      // A dialog owns the keyboard; its own keys (Esc, Tab, Enter) are Mantine's.
-      if (document.querySelector('[role="dialog"][aria-modal="true"]') !== null) return;
-      engine.handle(event);
+    let ownedBy: KeyOwner = 'page';
+    // Before anything else sees the key: what Esc closes may be gone by the time it comes to us, and it must not go up a page as well.
+    const look = (event: KeyboardEvent) => {
+      ownedBy = ownerOf(event);
     };
+    const listener = (event: KeyboardEvent) => {
+      if (ownedBy === 'page') engine.handle(event);
+      else if (ownedBy === 'menu') chooseByKey(event);
+    };
+    window.addEventListener('keydown', look, { capture: true });
     document.addEventListener('keydown', listener);
     return () => {
+      window.removeEventListener('keydown', look, { capture: true });
       document.removeEventListener('keydown', listener);
     };
   }, [engine]);
