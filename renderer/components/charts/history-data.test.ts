@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { appendHistory, graphColumns, lastAndHighest, noHistory } from './history-data.js';
+import { appendHistory, graphColumns, historyUntil, lastAndHighest, noHistory } from './history-data.js';
 
 const history = (timesMs: number[], series: Record<string, (number | null)[]>) => ({
   stepMs: 2000,
@@ -51,6 +51,16 @@ describe('history of a machine', () => {
       [1, 2, null, 3],
       [null, null, null, null],
     ]);
+  });
+
+  it('ends with what it is of: figures of later are not its own', () => {
+    const all = appendHistory(noHistory, history([1000, 3000, 5000, 7000], { cpu: [1, 2, 3, 90] }), 0);
+    expect(historyUntil(all, 3500)).toMatchObject({ timesMs: [1000, 3000, 5000] });
+    expect(historyUntil(all, 3500).series.get('cpu')).toEqual([1, 2, 3]);
+    expect(historyUntil(all, 3000).timesMs).toEqual([1000, 3000]);
+    expect(historyUntil(all, 8000)).toBe(all);
+    const gap = appendHistory(noHistory, history([1000, 60_000], { cpu: [1, 90] }), 0);
+    expect(historyUntil(gap, 2000).timesMs).toEqual([1000]);
   });
 
   it('knows the last and the highest value', () => {

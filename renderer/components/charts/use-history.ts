@@ -6,7 +6,7 @@ import { useEffect, useState } from 'react';
 import type { Refusal } from '../../../core/contract/errors.js';
 import { useHost } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';
-import { appendHistory, noHistory, type HistoryData } from './history-data.js';
+import { appendHistory, historyUntil, noHistory, type HistoryData } from './history-data.js';
 
 export interface HistorySpan {
   /** Of the last so many milliseconds; null: from `fromMs` on. */
@@ -55,7 +55,8 @@ export function useHistory(machineId: string, span: HistorySpan, paused: boolean
             if (ended) return;
             read = true;
             data = appendHistory(data, answer, from(now));
-            setState({ kind: 'live', data, fromMs: from(now), toMs: toMs ?? now });
+            const shown = toMs === null ? data : historyUntil(data, toMs);
+            setState({ kind: 'live', data: shown, fromMs: from(now), toMs: toMs ?? now });
           },
           (error: unknown) => {
             if (ended) return;
