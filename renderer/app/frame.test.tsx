@@ -93,6 +93,18 @@ describe('frame', () => {
     expect(currentRoute()).toMatchObject({ page: 'job', jobId: '/anna/lr-sweep/fold-2' });
   });
 
+  it('finds a machine in the palette by its name', async () => {
+    await show();
+    press('k', { ctrlKey: true });
+    const field = await screen.findByRole('combobox');
+    fireEvent.change(field, { target: { value: 'ws-1' } });
+    await waitFor(() => {
+      expect(screen.getAllByRole('option').map((option) => option.textContent)).toContain('ws-1');
+    });
+    fireEvent.click(screen.getByRole('option', { name: 'ws-1' }));
+    expect(currentRoute()).toMatchObject({ page: 'machine', machineId: 'ws-1' });
+  });
+
   it('shows every key that works here with ?', async () => {
     await show();
     press('?');

@@ -16,6 +16,7 @@ import {
   budgetsRoute,
   imagesRoute,
   jobsRoute,
+  machineRoute,
   machinesRoute,
   navigate,
   newJobRoute,
@@ -62,6 +63,7 @@ const shortLists = [
 export function usePaletteActions(onHelp: () => void): {
   readonly actions: readonly PaletteAction[];
   readonly pages: readonly PaletteAction[];
+  readonly machines: readonly PaletteAction[];
 } {
   const desktop = useDesktop();
   const { notificationsPaused } = useStore(desktop.settings);
@@ -69,6 +71,7 @@ export function usePaletteActions(onHelp: () => void): {
   const { stop, runAgain } = useJobActions();
   const changeSettings = useChangeSettings();
   const topic = useTopic('job', route.page === 'job' ? { jobId: route.jobId } : null);
+  const overview = useTopic('overview', {});
   const job = topic.kind === 'live' ? topic.value.summary : null;
 
   const theme = (wanted: 'system' | 'light' | 'dark', label: string, icon: IconName): PaletteAction => ({
@@ -101,6 +104,14 @@ export function usePaletteActions(onHelp: () => void): {
   }
 
   return {
+    machines: (overview.kind === 'live' ? overview.value.machines : []).map(({ id, hostname, address }) => ({
+      label: id,
+      icon: 'machine',
+      also: `${hostname} ${address ?? ''}`,
+      run: () => {
+        navigate(machineRoute(id));
+      },
+    })),
     actions: [
       ...onThisJob,
       {

@@ -70,7 +70,7 @@ export function Palette({ onHelp }: { readonly onHelp: () => void }) {
 }
 
 function PaletteBody({ onHelp }: { readonly onHelp: () => void }) {
-  const { actions, pages } = usePaletteActions(onHelp);
+  const { actions, pages, machines } = usePaletteActions(onHelp);
   const [query, setQuery] = useState('');
   const [chosen, setChosen] = useState(0);
   const [search] = useDebouncedValue(query.trim(), 120);
@@ -96,6 +96,10 @@ function PaletteBody({ onHelp }: { readonly onHelp: () => void }) {
     ...pages
       .filter((action) => matchesAction(action, query))
       .map((action) => actionEntry(common.palettePages, action)),
+    // There may be many, so only those that are asked for.
+    ...machines
+      .filter((action) => query.trim() !== '' && matchesAction(action, query))
+      .map((action) => actionEntry(common.paletteMachines, action)),
     ...found.map((job): Entry => ({
       key: job.id,
       group: common.paletteJobs,

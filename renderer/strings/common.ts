@@ -115,10 +115,11 @@ export const common = {
   themeDark: 'Theme: dark',
   // Palette
   palette: 'Command palette',
-  paletteSearch: 'Type an action, a page or a job',
-  paletteNothing: 'No action, page or job matches.',
+  paletteSearch: 'Type an action, a page, a machine or a job',
+  paletteNothing: 'No action, page, machine or job matches.',
   paletteActions: 'Actions',
   palettePages: 'Pages',
+  paletteMachines: 'Machines',
   paletteJobs: 'Jobs',
   goTo: (page: string): string => `Go to ${page}`,
   showKeys: 'Show keyboard shortcuts',

@@ -31,7 +31,7 @@ test('everything on the way is reached by keys', async ({ desktop }) => {
   await expect.poll(() => page.url()).toContain('#/overview');
   await expect(page.getByRole('heading', { name: 'Overview', level: 1 })).toBeVisible();
   await page.keyboard.press('Control+k');
-  await expect(page.getByPlaceholder('Type an action, a page or a job')).toBeFocused();
+  await expect(page.getByPlaceholder('Type an action, a page, a machine or a job')).toBeFocused();
   await page.keyboard.press('Escape');
   // A dialog owns the keys while it is there.
   await expect(page.getByRole('dialog')).toHaveCount(0);
