@@ -65,6 +65,7 @@ export const images = {
     'Jobs can run in containers. The images they start from are listed here by machine; one that is missing is pulled when a job needs it, or ahead of time with Pull.',
   emptyExample: 'irisctl job run --task-image python:3.12-slim -- python3 -V',
   noDockerTitle: 'No Docker to list images of',
+  noDockerExample: 'irisctl docker check',
   noDockerBody:
     'None of the machines has a Docker that can be used. Jobs run there as processes; containers need Docker.',
 } as const;

@@ -149,7 +149,7 @@ function Loaded({ data, machines, filter, onPull }: LoadedProps) {
   const found = data.images.some(matches);
   if (data.images.length + data.pulls.length === 0) {
     return groups.length === 0 ? (
-      <EmptyState icon="image" title={words.noDockerTitle}>
+      <EmptyState icon="image" title={words.noDockerTitle} example={words.noDockerExample}>
         {words.noDockerBody}
       </EmptyState>
     ) : (

@@ -70,7 +70,7 @@ export function FailureCallout({ summary, tasks, compact, onShowLog, onRunAgain 
           ) : null}
           {attempt !== null && failed !== null && summary.numTasks > 1 ? (
             <Button
-              variant="subtle"
+              variant="default"
               onClick={() => {
                 onShowLog(failed.task.index, attempt.number);
               }}
