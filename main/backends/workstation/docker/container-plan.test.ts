@@ -79,6 +79,18 @@ describe('what the Engine is told', () => {
       expect(planOf({}, { user }).Env?.filter((each) => /^(HOME|USER|LOGNAME)=/.test(each))).toEqual([]);
   });
 
+  it('says on each container whose it is and of what', () => {
+    const launch = launchOf({ command: ['true'], image: 'a:1', workingDirectory: '/w' });
+    expect(planOf({}, { launch: { ...launch, taskId: '/ann/sweep/child/12' } }).Labels).toEqual({
+      'iris.managed': 'me',
+      'iris.attempt-uid': launch.uid,
+      'iris.task': '/ann/sweep/child/12',
+      'iris.job': '/ann/sweep/child',
+      'iris.worker': launch.workerId,
+      'iris.part': 'run',
+    });
+  });
+
   it('limits only what was asked for', () => {
     expect(planOf({}).HostConfig).not.toHaveProperty('Memory');
     expect(planOf({ memory: '64MB', cpu: 2, pidsLimit: 9, shm: '1MiB' }).HostConfig).toMatchObject({
