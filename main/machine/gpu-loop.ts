@@ -1,5 +1,6 @@
 /** One long-lived call of nvidia-smi that prints a line a card every two seconds: far cheaper than a call each time. */
 import { parseSampleLine, sampleColumns, type NvidiaSample } from '../../core/formats/nvidia-smi/csv.js';
+import { isWarning } from '../../core/formats/nvidia-smi/xml.js';
 import type { CardsCall, CardsTool } from './nvidia-tool.js';
 
 export interface GpuLoopOptions {
@@ -71,7 +72,8 @@ export class GpuLoop {
   }
 
   private take(line: string): void {
-    if (line.trim() === '') return;
+    // One that the driver says with each answer is no reason to look at everything each time.
+    if (line.trim() === '' || isWarning(line.trim())) return;
     const sample = parseSampleLine(line);
     if (sample === null) {
       this.options.onTrouble();

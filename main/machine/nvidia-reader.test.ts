@@ -317,7 +317,7 @@ describe('between looks', () => {
     const seen: (number | null)[] = [];
     let looks = 0;
     await reader.read(nobody);
-    stub.put('loop', loop('100.00'));
+    stub.put('loop', `${loop('100.00')}WARNING: infoROM is corrupted at gpu 0000:15:00.0\n`);
     reader.follow?.(true, {
       reading: ({ gpus }) => seen.push(gpus[0]?.powerWatts ?? null),
       look: () => {

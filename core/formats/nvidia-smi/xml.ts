@@ -24,6 +24,11 @@ export const cutShort = 'nvidia-smi ended in the middle of its answer';
 /** The tool says this beside its answer, and so in the midst of it wherever both are read as one. */
 const warnings = /WARNING: infoROM is corrupted at gpu [0-9A-Fa-f:.]+\r?\n?/g;
 
+/** Of a line by itself. */
+export function isWarning(line: string): boolean {
+  return line !== '' && `${line}\n`.replace(warnings, '').trim() === '';
+}
+
 /** XML without its end: what the tool had not come to yet is not there, and may be there for all that. */
 export function isCutShort(answer: string): boolean {
   const text = answer.replaceAll(warnings, '');
