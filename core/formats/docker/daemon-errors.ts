@@ -17,6 +17,7 @@ export type DaemonErrorKind =
   | 'PROGRAM_NOT_FOUND'
   | 'PROGRAM_NOT_EXECUTABLE'
   | 'FOLDER_MISSING'
+  | 'FOLDER_DENIED'
   | 'LIMIT_TOO_LOW'
   | 'INIT_MISSING'
   | 'OTHER';
@@ -92,6 +93,11 @@ const rules: readonly (readonly [RegExp, DaemonErrorKind, string | null])[] = [
     /bind source path does not exist|invalid mount config .* does not exist/i,
     'FOLDER_MISSING',
     'Create the folder on the machine, or name another.',
+  ],
+  [
+    /invalid mount config .* permission denied|error mounting .* permission denied/i,
+    'FOLDER_DENIED',
+    'Docker itself may not look into that folder, as in a home of a network that gives root no rights: name a folder it may read, use rootless Docker, or run the job without an image.',
   ],
   [
     /executable file not found in|stat .*: no such file or directory: unknown|exec: .*: no such file or directory/i,

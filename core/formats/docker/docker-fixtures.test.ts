@@ -255,6 +255,7 @@ describe('what the daemon says', () => {
       'no matching manifest for linux/arm64/v8 in the manifest list entries: no match for platform in manifest: not found',
       'NO_SUCH_PLATFORM',
     ],
+    ['invalid mount config for type "bind": stat /home/ann/run: permission denied', 'FOLDER_DENIED'],
     ['dial tcp: lookup registry.example on 10.0.0.1:53: no such host', 'REGISTRY_UNREACHABLE'],
   ])('%s', (said, kind) => {
     expect(readDaemonError(said).kind).toBe(kind);

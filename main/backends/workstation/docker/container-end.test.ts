@@ -34,6 +34,17 @@ describe('a start that the Engine refused', () => {
     });
   });
 
+  test('as the Engine may not look into a folder names the folder, and what to do', () => {
+    const end = refusedEnd(
+      'invalid mount config for type "bind": stat /home/ann: permission denied',
+      null,
+      7,
+      null,
+    );
+    expect(end).toMatchObject({ state: 'FAILED', cause: { code: 'FOLDER_NOT_PERMITTED' } });
+    expect(end.cause?.message).toContain('stat /home/ann: permission denied. Docker itself may not look');
+  });
+
   test('whose words name another cause keeps it, with a full disk as well', () => {
     const message = 'exec: "nope": executable file not found in $PATH';
     expect(refusedEnd(message, null, 7, full)).toMatchObject({

@@ -244,6 +244,7 @@ const startCauses: Partial<
   PROGRAM_NOT_FOUND: { code: 'PROGRAM_NOT_FOUND', exitCode: 127 },
   PROGRAM_NOT_EXECUTABLE: { code: 'PROGRAM_NOT_EXECUTABLE', exitCode: 126 },
   FOLDER_MISSING: { code: 'FOLDER_MISSING', exitCode: null },
+  FOLDER_DENIED: { code: 'FOLDER_NOT_PERMITTED', exitCode: null },
   NO_SUCH_IMAGE: { code: 'IMAGE_UNAVAILABLE', exitCode: null },
 };
 
