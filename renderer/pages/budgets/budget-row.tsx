@@ -90,7 +90,12 @@ export function BudgetRow({ row, isMe, columns, onEdit }: BudgetRowProps) {
         <td>{quota === '' ? <Dash reason={words.noQuota} /> : quota.replaceAll(',', ', ')}</td>
         <td className={styles['action']}>
           {onEdit === undefined ? null : (
-            <ActionIcon aria-label={words.edit(row.user)} title={words.edit(row.user)} onClick={onEdit}>
+            <ActionIcon
+              aria-label={words.edit(row.user)}
+              title={words.edit(row.user)}
+              data-edits={row.user}
+              onClick={onEdit}
+            >
               <Icon name="edit" size={14} />
             </ActionIcon>
           )}

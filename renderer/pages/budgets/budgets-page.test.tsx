@@ -279,4 +279,22 @@ describe('Budgets page', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Try again' }));
     await rowOf('anna');
   });
+
+  it('gives the focus back to where the editing began, and lets Esc close the choices of a field first', async () => {
+    renderInWindow(<BudgetsPage />);
+    await edit('anna');
+    const kind = screen.getByRole('combobox', { name: 'Kind of limit' });
+    fireEvent.click(kind);
+    await waitFor(() => expect(kind.getAttribute('aria-expanded')).toBe('true'));
+    fireEvent.keyDown(kind, { key: 'Escape' });
+    await waitFor(() => expect(kind.getAttribute('aria-expanded')).toBe('false'));
+    expect(screen.getByRole('button', { name: 'Save' })).toBeTruthy();
+    fireEvent.keyDown(kind, { key: 'Escape' });
+    expect(screen.queryByRole('button', { name: 'Save' })).toBe(null);
+    expect(document.activeElement?.getAttribute('aria-label')).toBe('Change the budget of anna');
+
+    fireEvent.click(screen.getByRole('button', { name: 'Set for a user' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+    expect(document.activeElement?.textContent).toBe('Set for a user');
+  });
 });

@@ -1,6 +1,6 @@
 /** Budgets: one's own first, then everybody's, changed in place by who may. */
 import { Button } from '@mantine/core';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { ErrorState, LoadingNote, Skeleton } from '../../components/feedback.js';
 import { Icon } from '../../components/icon.js';
 import { PageHeader } from '../../components/page-header.js';
@@ -12,14 +12,15 @@ import styles from './budgets-page.module.css';
 import { EditRow } from './edit-row.js';
 import { PastUse } from './past-use.js';
 import { OwnBudget } from './own-budget.js';
-
-/** The row being edited: a user, or a new one. */
-type Editing = { readonly kind: 'user'; readonly user: string } | { readonly kind: 'new' } | null;
+import { useEditFocus, type Editing } from './use-edit-focus.js';
 
 export function BudgetsPage() {
   const state = useBudgets();
   const [editing, setEditing] = useState<Editing>(null);
   const mayManage = state.kind === 'live' && state.mayManage;
+  const addButton = useRef<HTMLButtonElement>(null);
+  const rows = useRef<HTMLDivElement>(null);
+  useEditFocus(editing, addButton, rows);
   return (
     <>
       <PageHeader
@@ -27,6 +28,7 @@ export function BudgetsPage() {
         actions={
           mayManage ? (
             <Button
+              ref={addButton}
               variant="default"
               leftSection={<Icon name="plus" size={14} />}
               disabled={editing?.kind === 'new'}
@@ -39,7 +41,7 @@ export function BudgetsPage() {
           ) : null
         }
       />
-      <div className={styles['scroller']} tabIndex={0} role="region" aria-label={words.title}>
+      <div className={styles['scroller']} tabIndex={0} role="region" aria-label={words.title} ref={rows}>
         {state.kind === 'failed' ? (
           <ErrorState what={words.what} refusal={state.refusal} onRetry={state.retry} />
         ) : (

@@ -87,7 +87,10 @@ export function EditRow({ before, isNew, columns, onDone }: EditRowProps) {
       <tr
         className={styles['editing']}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') {
+          // With the choices of a field open it closes these.
+          const choosing =
+            event.target instanceof Element && event.target.getAttribute('aria-expanded') === 'true';
+          if (event.key === 'Escape' && !choosing) {
             event.stopPropagation();
             event.preventDefault();
             onDone();
