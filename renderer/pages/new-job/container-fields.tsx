@@ -8,6 +8,7 @@ import { useImages } from '../../state/use-images.js';
 import { container as words } from '../../strings/container.js';
 import type { JobForm } from './form-model.js';
 import styles from './new-job.module.css';
+import { Rows } from './rows.js';
 import { Section } from './section.js';
 import type { JobFormControl } from './use-job-form.js';
 
@@ -189,7 +190,7 @@ function Mounts({ form, errorOf }: ContainerFieldsProps) {
     />
   );
   return (
-    <>
+    <Rows count={mounts.length}>
       {mounts.map((row, index) => (
         <div key={index} className={styles['mount']}>
           {field(index, 'source', words.mountSource(index + 1), words.mountSourceExample)}
@@ -224,14 +225,14 @@ function Mounts({ form, errorOf }: ContainerFieldsProps) {
           {words.addMount}
         </Button>
       </div>
-    </>
+    </Rows>
   );
 }
 
 function Setup({ form, errorOf }: ContainerFieldsProps) {
   const { setup } = form.values;
   return (
-    <>
+    <Rows count={setup.length}>
       {setup.map((script, index) => (
         <div key={index} className={styles['script']}>
           <Textarea
@@ -273,6 +274,6 @@ function Setup({ form, errorOf }: ContainerFieldsProps) {
           {words.addScript}
         </Button>
       </div>
-    </>
+    </Rows>
   );
 }

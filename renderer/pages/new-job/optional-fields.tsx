@@ -11,6 +11,7 @@ import { ContainerFields, PlaceFields } from './container-fields.js';
 import type { JobForm } from './form-model.js';
 import styles from './new-job.module.css';
 import { ScheduleFields } from './schedule-fields.js';
+import { Rows } from './rows.js';
 import { Section } from './section.js';
 import { errorText, type JobFormControl } from './use-job-form.js';
 
@@ -64,54 +65,56 @@ export function OptionalFields({ form, checked }: OptionalFieldsProps) {
   return (
     <div>
       <Section title={words.environment} open={values.environment.length > 0}>
-        {values.environment.map((row, index) => (
-          <div key={index} className={styles['row']}>
-            <TextInput
-              aria-label={words.variableName(index + 1)}
-              classNames={{ input: 'iris-mono' }}
-              placeholder="NAME"
-              error={errorOf(`environment.${index}.name`)}
-              value={row.name}
-              onChange={(event) => {
-                setVariable(index, { name: event.currentTarget.value });
-              }}
-              onBlur={() => {
-                form.touch(`environment.${index}.name`);
-              }}
-            />
-            <TextInput
-              aria-label={words.variableValue(index + 1)}
-              classNames={{ input: 'iris-mono' }}
-              error={errorOf(`environment.${index}.value`)}
-              value={row.value}
-              onChange={(event) => {
-                setVariable(index, { value: event.currentTarget.value });
-              }}
-              onBlur={() => {
-                form.touch(`environment.${index}.value`);
-              }}
-            />
-            <ActionIcon
-              aria-label={words.removeRow(index + 1)}
+        <Rows count={values.environment.length}>
+          {values.environment.map((row, index) => (
+            <div key={index} className={styles['row']}>
+              <TextInput
+                aria-label={words.variableName(index + 1)}
+                classNames={{ input: 'iris-mono' }}
+                placeholder="NAME"
+                error={errorOf(`environment.${index}.name`)}
+                value={row.name}
+                onChange={(event) => {
+                  setVariable(index, { name: event.currentTarget.value });
+                }}
+                onBlur={() => {
+                  form.touch(`environment.${index}.name`);
+                }}
+              />
+              <TextInput
+                aria-label={words.variableValue(index + 1)}
+                classNames={{ input: 'iris-mono' }}
+                error={errorOf(`environment.${index}.value`)}
+                value={row.value}
+                onChange={(event) => {
+                  setVariable(index, { value: event.currentTarget.value });
+                }}
+                onBlur={() => {
+                  form.touch(`environment.${index}.value`);
+                }}
+              />
+              <ActionIcon
+                aria-label={words.removeRow(index + 1)}
+                onClick={() => {
+                  form.set({ environment: values.environment.filter((_row, at) => at !== index) });
+                }}
+              >
+                <Icon name="cross" size={14} />
+              </ActionIcon>
+            </div>
+          ))}
+          <div>
+            <Button
+              variant="subtle"
+              leftSection={<Icon name="plus" size={14} />}
               onClick={() => {
-                form.set({ environment: values.environment.filter((_row, at) => at !== index) });
+                form.set({ environment: [...values.environment, { name: '', value: '' }] });
               }}
             >
-              <Icon name="cross" size={14} />
-            </ActionIcon>
+              {words.addVariable}
+            </Button>
           </div>
-        ))}
-        <div>
-          <Button
-            variant="subtle"
-            leftSection={<Icon name="plus" size={14} />}
-            onClick={() => {
-              form.set({ environment: [...values.environment, { name: '', value: '' }] });
-            }}
-          >
-            {words.addVariable}
-          </Button>
-        </div>
+        </Rows>
       </Section>
       <PlaceFields form={form} errorOf={errorOf} />
       <ContainerFields form={form} errorOf={errorOf} />
@@ -169,49 +172,51 @@ export function OptionalFields({ form, checked }: OptionalFieldsProps) {
           values.constraints.length > 0 || values.extras !== '' || wrong('constraints') || wrong('extras')
         }
       >
-        {values.constraints.map((row, index) => (
-          <div key={index} className={styles['row']}>
-            <TextInput
-              aria-label={words.constraint(index + 1)}
-              classNames={{ input: 'iris-mono' }}
-              placeholder={words.constraintExample}
-              error={errorOf(`constraints.${index}.text`)}
-              value={row.text}
-              onChange={(event) => {
-                setWish(index, { text: event.currentTarget.value });
-              }}
-              onBlur={() => {
-                form.touch(`constraints.${index}.text`);
-              }}
-            />
-            <Checkbox
-              label={words.preferred}
-              checked={row.preferred}
-              onChange={(event) => {
-                setWish(index, { preferred: event.currentTarget.checked });
-              }}
-            />
-            <ActionIcon
-              aria-label={words.removeRow(index + 1)}
+        <Rows count={values.constraints.length}>
+          {values.constraints.map((row, index) => (
+            <div key={index} className={styles['row']}>
+              <TextInput
+                aria-label={words.constraint(index + 1)}
+                classNames={{ input: 'iris-mono' }}
+                placeholder={words.constraintExample}
+                error={errorOf(`constraints.${index}.text`)}
+                value={row.text}
+                onChange={(event) => {
+                  setWish(index, { text: event.currentTarget.value });
+                }}
+                onBlur={() => {
+                  form.touch(`constraints.${index}.text`);
+                }}
+              />
+              <Checkbox
+                label={words.preferred}
+                checked={row.preferred}
+                onChange={(event) => {
+                  setWish(index, { preferred: event.currentTarget.checked });
+                }}
+              />
+              <ActionIcon
+                aria-label={words.removeRow(index + 1)}
+                onClick={() => {
+                  form.set({ constraints: values.constraints.filter((_row, at) => at !== index) });
+                }}
+              >
+                <Icon name="cross" size={14} />
+              </ActionIcon>
+            </div>
+          ))}
+          <div>
+            <Button
+              variant="subtle"
+              leftSection={<Icon name="plus" size={14} />}
               onClick={() => {
-                form.set({ constraints: values.constraints.filter((_row, at) => at !== index) });
+                form.set({ constraints: [...values.constraints, { text: '', preferred: false }] });
               }}
             >
-              <Icon name="cross" size={14} />
-            </ActionIcon>
+              {words.addConstraint}
+            </Button>
           </div>
-        ))}
-        <div>
-          <Button
-            variant="subtle"
-            leftSection={<Icon name="plus" size={14} />}
-            onClick={() => {
-              form.set({ constraints: [...values.constraints, { text: '', preferred: false }] });
-            }}
-          >
-            {words.addConstraint}
-          </Button>
-        </div>
+        </Rows>
         <TextInput label={words.extras} placeholder={words.extrasExample} {...form.text('extras')} />
       </Section>
     </div>

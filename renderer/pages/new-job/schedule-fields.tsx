@@ -4,6 +4,7 @@ import { Icon } from '../../components/icon.js';
 import { newJob as words } from '../../strings/new-job.js';
 import type { DependencyWay, JobForm } from './form-model.js';
 import styles from './new-job.module.css';
+import { Rows } from './rows.js';
 import { Section } from './section.js';
 import type { JobFormControl } from './use-job-form.js';
 
@@ -62,52 +63,54 @@ export function ScheduleFields({ form, errorOf }: ScheduleFieldsProps) {
           form.set({ held: event.currentTarget.checked });
         }}
       />
-      {values.dependencies.map((row, index) => (
-        <div key={index} className={styles['row']}>
-          <TextInput
-            aria-label={words.dependency(index + 1)}
-            classNames={{ input: 'iris-mono' }}
-            placeholder={words.dependencyExample}
-            error={errorOf(`dependencies.${index}.job`)}
-            value={row.job}
-            onChange={(event) => {
-              setDependency(index, { job: event.currentTarget.value });
-            }}
-            onBlur={() => {
-              form.touch(`dependencies.${index}.job`);
-            }}
-          />
-          <Select
-            aria-label={words.dependencyOn(index + 1)}
-            data={ways}
-            allowDeselect={false}
-            value={row.on}
-            onChange={(value) => {
-              const chosen = ways.find((way) => way.value === value);
-              if (chosen !== undefined) setDependency(index, { on: chosen.value });
-            }}
-          />
-          <ActionIcon
-            aria-label={words.removeRow(index + 1)}
+      <Rows count={values.dependencies.length}>
+        {values.dependencies.map((row, index) => (
+          <div key={index} className={styles['row']}>
+            <TextInput
+              aria-label={words.dependency(index + 1)}
+              classNames={{ input: 'iris-mono' }}
+              placeholder={words.dependencyExample}
+              error={errorOf(`dependencies.${index}.job`)}
+              value={row.job}
+              onChange={(event) => {
+                setDependency(index, { job: event.currentTarget.value });
+              }}
+              onBlur={() => {
+                form.touch(`dependencies.${index}.job`);
+              }}
+            />
+            <Select
+              aria-label={words.dependencyOn(index + 1)}
+              data={ways}
+              allowDeselect={false}
+              value={row.on}
+              onChange={(value) => {
+                const chosen = ways.find((way) => way.value === value);
+                if (chosen !== undefined) setDependency(index, { on: chosen.value });
+              }}
+            />
+            <ActionIcon
+              aria-label={words.removeRow(index + 1)}
+              onClick={() => {
+                form.set({ dependencies: values.dependencies.filter((_row, at) => at !== index) });
+              }}
+            >
+              <Icon name="cross" size={14} />
+            </ActionIcon>
+          </div>
+        ))}
+        <div>
+          <Button
+            variant="subtle"
+            leftSection={<Icon name="plus" size={14} />}
             onClick={() => {
-              form.set({ dependencies: values.dependencies.filter((_row, at) => at !== index) });
+              form.set({ dependencies: [...values.dependencies, { job: '', on: 'SUCCESS' }] });
             }}
           >
-            <Icon name="cross" size={14} />
-          </ActionIcon>
+            {words.addDependency}
+          </Button>
         </div>
-      ))}
-      <div>
-        <Button
-          variant="subtle"
-          leftSection={<Icon name="plus" size={14} />}
-          onClick={() => {
-            form.set({ dependencies: [...values.dependencies, { job: '', on: 'SUCCESS' }] });
-          }}
-        >
-          {words.addDependency}
-        </Button>
-      </div>
+      </Rows>
     </Section>
   );
 }
