@@ -70,40 +70,61 @@ export interface Elders {
 }
 
 /**
- * Gangs, then large tasks, that have waited long, the longest wait first. They are hard to place: were they tried in their users' turns,
- * small work would take what becomes free, and another one would hold the band's reservation in each pass. So would it take each single
- * card from who needs several: of these the first of each user comes as well, while that user holds no more than a share of the cards;
- * or a queue of them would leave nobody else any for as long as it lasts. Looked for by shape: a long queue is mostly small work of few
- * shapes.
+ * Gangs, then large tasks, that have waited long: of users that hold no card first, then the longest wait first. They are hard to place:
+ * were they tried in their users' turns, small work would take what becomes free, and another one would hold the band's reservation in
+ * each pass. So would it take each single card from who needs several: of these the first of each user comes as well.
+ *
+ * A queue of either would leave smaller work no card for as long as it lasts. So nobody comes before the turns who holds more cards than
+ * the others that wait do on average: all of them where several cards are asked for; where more is, and all would be too many to keep
+ * a machine free beside, those whose smaller work has waited as long. Looked for by shape: a long queue is mostly small work of few shapes.
  */
 export function eldersOf(cluster: EldersOf, nowMs: number, rules: Rules): Elders {
-  const byBand: JobEntry[][] = bands.map(() => []);
+  const large: JobEntry[][] = bands.map(() => []);
   const firsts = bands.map(() => new Map<UserEntry, JobEntry>());
   let nextMs = Number.POSITIVE_INFINITY;
   for (const [shape, entries] of cluster.queue.alike) {
     shape.refresh(cluster.table);
     const afterMs = waitToReserveMs(shape, rules);
     if (!Number.isFinite(afterMs)) continue;
-    const several = shape.gangBy === null && !shape.isLarge;
+    const several = isNeither(shape);
     for (const entry of entries) {
       const { job, user, indexes } = entry;
       if (indexes.length === 0) continue;
       const rank = bandRank(bandOf(entry));
       if (job.waitingSinceMs + afterMs > nowMs) {
         if (several) nextMs = Math.min(nextMs, job.waitingSinceMs + afterMs);
-      } else if (!several) byBand[rank]?.push(entry);
+      } else if (!several) large[rank]?.push(entry);
       else if (mayTakeCards(cluster, entry, nowMs)) {
         const first = firsts[rank]?.get(user);
-        if (first === undefined || compareElders(entry, first) < 0) firsts[rank]?.set(user, entry);
+        if (first === undefined || compareAges(entry, first) < 0) firsts[rank]?.set(user, entry);
       }
     }
   }
-  for (const [rank, ofUsers] of firsts.entries()) {
-    if (ofUsers.size === 0) continue;
-    const hasMore = holdersOfMore(cluster, rank, nowMs);
-    for (const [user, entry] of ofUsers) if (!hasMore(user)) byBand[rank]?.push(entry);
-  }
-  for (const list of byBand) list.sort(compareElders);
+  const cards = cardsHeld(cluster);
+  const byBand = bands.map((_, rank) => {
+    let ahead = large[rank] ?? [];
+    if (ahead.some(({ shape, user }) => shape.gpus > 0 && cards(user) > 0)) {
+      const others = waitersForCards(cluster, rank, nowMs, (shape) =>
+        isNeither(shape) ? rules.reserveAfterMs : Number.POSITIVE_INFINITY,
+      );
+      nextMs = Math.min(nextMs, others.nextMs);
+      if (others.users.size > 0) {
+        const has = hasMoreOf([...ahead.map(({ user }) => user), ...others.users], cards);
+        ahead = ahead.filter(({ shape, user }) => shape.gpus === 0 || !has(user));
+      }
+    }
+    const ofUsers = firsts[rank] ?? new Map<UserEntry, JobEntry>();
+    if (ofUsers.size > 0) {
+      const has = hasMoreOf(waitersForCards(cluster, rank, nowMs, () => 0).users, cards);
+      for (const [user, entry] of ofUsers) if (!has(user)) ahead.push(entry);
+    }
+    return ahead.sort(
+      (left, right) =>
+        hardnessOf(right) - hardnessOf(left) ||
+        Number(cards(left.user) > 0) - Number(cards(right.user) > 0) ||
+        compareAges(left, right),
+    );
+  });
   return { byBand, nextMs };
 }
 
@@ -117,24 +138,53 @@ function mayTakeCards(cluster: EldersOf, { job, shape, ungated, claims }: JobEnt
   return ungated || gateOf(job, nowMs, (id) => cluster.jobState(id)) === null;
 }
 
-/** Whether a user holds more cards, or is promised them, than those who wait for some in that band do on average. */
-function holdersOfMore(cluster: EldersOf, rank: number, nowMs: number): (user: UserEntry) => boolean {
-  const { queue, holdings } = cluster;
-  const held = new Map<UserEntry, number>();
-  for (const entries of queue.alike.values()) {
-    for (const entry of entries) {
-      const { user, indexes } = entry;
-      if (indexes.length === 0 || held.has(user) || bandRank(bandOf(entry)) !== rank) continue;
-      if (mayTakeCards(cluster, entry, nowMs)) held.set(user, user.gpus);
-    }
-  }
+/** Cards each user holds or is promised. */
+function cardsHeld({ queue, holdings }: EldersOf): (user: UserEntry) => number {
+  const promised = new Map<UserEntry, number>();
   for (const { jobId, devices } of holdings.allClaims()) {
     const user = queue.jobs.get(jobId)?.user;
-    const cards = user === undefined ? undefined : held.get(user);
-    if (user !== undefined && cards !== undefined) held.set(user, cards + devices.length);
+    if (user !== undefined) promised.set(user, (promised.get(user) ?? 0) + devices.length);
   }
-  const all = [...held.values()].reduce((sum, cards) => sum + cards, 0);
-  return (user) => (held.get(user) ?? 0) * held.size > all;
+  return (user) => user.gpus + (promised.get(user) ?? 0);
+}
+
+/** Whose work waits for cards in that band, as long as its shape is to; and when the next one will have. */
+function waitersForCards(
+  cluster: EldersOf,
+  rank: number,
+  nowMs: number,
+  afterMs: (shape: Shape) => number,
+): { readonly users: ReadonlySet<UserEntry>; readonly nextMs: number } {
+  const users = new Set<UserEntry>();
+  let nextMs = Number.POSITIVE_INFINITY;
+  for (const [shape, entries] of cluster.queue.alike) {
+    const waitMs = afterMs(shape);
+    if (!Number.isFinite(waitMs)) continue;
+    for (const entry of entries) {
+      const { job, user, indexes } = entry;
+      if (indexes.length === 0 || users.has(user) || bandRank(bandOf(entry)) !== rank) continue;
+      if (!mayTakeCards(cluster, entry, nowMs)) continue;
+      const fromMs = job.waitingSinceMs + waitMs;
+      if (fromMs > nowMs) nextMs = Math.min(nextMs, fromMs);
+      else users.add(user);
+    }
+  }
+  return { users, nextMs };
+}
+
+/** Whether a user has more than all of them do on average. */
+function hasMoreOf(
+  users: Iterable<UserEntry>,
+  cards: (user: UserEntry) => number,
+): (user: UserEntry) => boolean {
+  const all = new Set(users);
+  let sum = 0;
+  for (const user of all) sum += cards(user);
+  return (user) => all.has(user) && cards(user) * all.size > sum;
+}
+
+function isNeither({ gangBy, isLarge }: Shape): boolean {
+  return gangBy === null && !isLarge;
 }
 
 /** Gangs, then large tasks, then those that ask for several cards. */
@@ -142,12 +192,8 @@ function hardnessOf({ job, shape }: JobEntry): number {
   return job.gangBy !== null ? 2 : Number(shape.isLarge);
 }
 
-function compareElders(left: JobEntry, right: JobEntry): number {
-  return (
-    hardnessOf(right) - hardnessOf(left) ||
-    left.job.waitingSinceMs - right.job.waitingSinceMs ||
-    compareAge(left.job, right.job)
-  );
+function compareAges(left: JobEntry, right: JobEntry): number {
+  return left.job.waitingSinceMs - right.job.waitingSinceMs || compareAge(left.job, right.job);
 }
 
 const interactive = bandRank('INTERACTIVE');

@@ -318,14 +318,15 @@ export class Pass {
   }
 
   private reserveFor(entry: JobEntry, rank: number, size: number, before: readonly string[]): boolean {
-    const { job, shape } = entry;
     const tries = this.reserveTries[rank] ?? 0;
     if (tries >= maxReserveTries || this.reserved.some(({ band }) => band === rank)) return false;
-    const fromMs = job.waitingSinceMs + waitToReserveMs(shape, this.rules);
+    const fromMs = entry.job.waitingSinceMs + waitToReserveMs(entry.shape, this.rules);
     if (fromMs > this.nowMs) {
       this.wakeAtMs = Math.min(this.wakeAtMs, fromMs);
       return false;
     }
+    // Not tried before the turns: it has its share, and what is free is for who else has waited.
+    if (!this.served.has(entry)) return false;
     // Who could never be placed here must not keep the search busy.
     this.reserveTries[rank] = tries + 1;
     const made = this.memory.reservations.reserve(entry, rank, size, this.nowMs, before);

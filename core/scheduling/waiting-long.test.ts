@@ -117,6 +117,86 @@ describe('two cards of eight', () => {
   });
 });
 
+describe.each([
+  ['large tasks', { gpuCount: 4 }],
+  ['gangs', { gpuCount: 2, tasks: 2, gangBy: 'rack' }],
+] as const)('a queue of %s', (_, asked) => {
+  /** All of it has waited long, and the first two of them run. */
+  function queued(): TestCluster {
+    const world = new TestCluster([box({ attributes: { rack: 'r' } })]);
+    for (let at = 0; at < 300; at += 1)
+      world.submit(`/ann/${at}`, { waitingSinceMs: world.nowMs - (900 - at) * minute, ...asked });
+    world.round();
+    expect(cardsOf(world, 'ann')).toBe(8);
+    return world;
+  }
+
+  const cardsOf = (world: TestCluster, user: string) => world.cluster.queue.users.get(user)?.gpus ?? 0;
+
+  /** Whatever runs longest, all of its gang. */
+  function endOldest(world: TestCluster): void {
+    const attempts = [...world.cluster.holdings.held.values()].map(({ attempt }) => attempt);
+    attempts.sort((left, right) => (left.startedAtMs ?? 0) - (right.startedAtMs ?? 0));
+    const [oldest] = attempts;
+    if (oldest === undefined) throw new Error('nothing runs');
+    const isOfIt = (jobId: string) => jobId === oldest.jobId && jobId.startsWith('/ann');
+    for (const { uid, jobId } of attempts) if (uid === oldest.uid || isOfIt(jobId)) world.gone(uid);
+  }
+
+  test('leaves a card to somebody else who has waited as long as they must', () => {
+    const world = queued();
+    world.submit('/bob/one', { gpuCount: 1 });
+    world.nowMs += 14 * minute;
+    expect(placesOf(world.round())).toEqual([]);
+    expect(world.decide().wakeAtMs).toBe(world.nowMs + minute);
+    world.nowMs += minute;
+    endOldest(world);
+    expect(placesOf(world.round())).toContain('/bob/one/0 w1');
+    expect(world.violations()).toEqual([]);
+  });
+
+  test('comes before somebody else who has only just come', () => {
+    const world = queued();
+    world.submit('/bob/one', { gpuCount: 1 });
+    endOldest(world);
+    world.round();
+    expect(cardsOf(world, 'ann')).toBe(8);
+    expect(cardsOf(world, 'bob')).toBe(0);
+  });
+
+  test('leaves the next place to somebody else who needs as much and holds no card', () => {
+    const world = queued();
+    for (const at of [1, 2])
+      world.submit(`/bob/${at}`, { waitingSinceMs: world.nowMs - (21 - at) * minute, ...asked });
+    world.nowMs += minute;
+    endOldest(world);
+    world.round();
+    expect([cardsOf(world, 'ann'), cardsOf(world, 'bob')]).toEqual([4, 4]);
+    expect(world.cluster.queue.jobs.get('/bob/1')?.indexes ?? []).toEqual([]);
+    world.nowMs += minute;
+    endOldest(world);
+    world.round();
+    expect([cardsOf(world, 'ann'), cardsOf(world, 'bob')]).toEqual([4, 4]);
+    expect(world.violations()).toEqual([]);
+  });
+
+  test('has its share beside a queue of single cards that has waited as long', () => {
+    const world = queued();
+    world.submit('/bob/sweep', { tasks: 400, gpuCount: 1, waitingSinceMs: world.nowMs - 20 * minute });
+    const shares = { ann: 0, bob: 0 };
+    for (let minutes = 0; minutes < 200; minutes += 1) {
+      world.nowMs += minute;
+      endOldest(world);
+      world.round();
+      shares.ann += cardsOf(world, 'ann') / 200;
+      shares.bob += cardsOf(world, 'bob') / 200;
+    }
+    expect(shares.ann).toBeGreaterThan(3);
+    expect(shares.bob).toBeGreaterThan(3);
+    expect(world.violations()).toEqual([]);
+  });
+});
+
 describe('beside what is kept for who waits for cards', () => {
   /** Endless work has all cards; ann waits for four of them. */
   function keeping(asked = {}): TestCluster {
