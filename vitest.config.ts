@@ -14,6 +14,8 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000,
     restoreMocks: true,
+    // As `eventually` of the tests has it: what is awaited normally takes milliseconds, and a busy machine more than the usual second.
+    expect: { poll: { timeout: 15_000, interval: 10 } },
     projects: [
       {
         extends: true,

@@ -1,5 +1,6 @@
 /** Answers of a host that is there about what is not: they are told, and waited for only where that makes sense. */
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { eventually } from '../harness/eventually.js';
 import { refusal, RefusalError } from '../../core/contract/errors.js';
 import { JobLogs } from '../../main/cli/job-logs.js';
 import { runProgram } from '../../main/cli/program.js';
@@ -85,7 +86,7 @@ it('a log that is away while its attempt runs is read once it can be, whatever i
     },
   });
   logs.update({ summary: summary(), tasks: new Map([[0, task({ attempts: [attempt()] })]]) });
-  await vi.waitFor(() => expect(host.calls.length).toBeGreaterThan(2), 10_000);
+  await eventually(() => host.calls.length).toBeGreaterThan(2);
   isAway = false;
   await logs.drained();
   expect(made.out()).toBe('all of it\n');
@@ -103,9 +104,9 @@ it('its last lines are waited for as well before they are followed', async () =>
   });
   host.changeJob(summary({ state: 'SUCCEEDED' }), [task({ attempts: [attempt()] })]);
   const code = runProgram(made.context, ['job', 'logs', '-f', '--tail', '1', id]);
-  await vi.waitFor(() => expect(made.err()).toContain('The machine box is not connected'), 10_000);
+  await eventually(() => made.err()).toContain('The machine box is not connected');
   isAway = false;
-  await vi.waitFor(() => expect(made.out()).toBe('two\n'), 10_000);
+  await eventually(() => made.out()).toBe('two\n');
   const over = attempt({ state: 'SUCCEEDED', finishedAtMs: 5 });
   host.changeJob(summary({ state: 'SUCCEEDED' }), [task({ state: 'SUCCEEDED', attempts: [over] })]);
   expect(await code).toBe(0);

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../harness/eventually.js';
 import { refusal, RefusalError } from '../../core/contract/errors.js';
 import type { JobSummary } from '../../core/contract/views.js';
 import { runProgram } from '../../main/cli/program.js';
@@ -117,7 +118,7 @@ describe('job stop and job retry', () => {
     host.changeJob(killed, [task({ state: 'KILLED', attempts: [attempt({ state: 'KILLED' })] })]);
     const made = open();
     const code = runProgram(made.context, ['job', 'stop', '--wait', '/ada/a']);
-    await expect.poll(() => host.watchers('job')).toBe(1);
+    await eventually(() => host.watchers('job')).toBe(1);
     expect(made.out()).toBe('');
     host.changeJob(killed, [
       task({ state: 'KILLED', attempts: [attempt({ state: 'KILLED', finishedAtMs: 7 })] }),

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../harness/eventually.js';
 import { runProgram } from '../../main/cli/program.js';
 import { readProcess } from '../../main/machine/processes.js';
 import { testContext, type TestContext } from './context.js';
@@ -70,8 +71,8 @@ describe('the host', () => {
     let code: number | null = null;
     const asked = runProgram(made.context, ['shutdown']).then((value) => (code = value));
     // Its connections are gone by then.
-    await vi.waitFor(async () => expect(await statusCodeOf()).toBe(1));
-    await vi.waitFor(() => expect(readProcess(pid)?.state).toBe('S'));
+    await eventually(statusCodeOf).toBe(1);
+    await eventually(() => readProcess(pid)?.state).toBe('S');
     expect([code, made.out()]).toEqual([null, '']);
     ending.stdin.end();
     await gone;

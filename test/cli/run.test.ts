@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../harness/eventually.js';
 import { refusal, RefusalError } from '../../core/contract/errors.js';
 import { runCommand } from '../../main/cli/commands/run.js';
 import { openConnection } from '../../main/cli/connection.js';
@@ -101,11 +102,11 @@ describe('job run', () => {
     host.changeJob(running()[0], [...running()[1]]);
     const made = open();
     const code = runCommand(made.context, ['tool'], null);
-    await vi.waitFor(() => expect(made.out()).toBe('one\n'));
-    await vi.waitFor(() => expect(host.watchers('log')).toBe(1));
+    await eventually(() => made.out()).toBe('one\n');
+    await eventually(() => host.watchers('log')).toBe(1);
     content.out = Buffer.from('one\ntwo\n');
     host.changeLog(uid, { outSize: 8, errSize: 0, complete: false });
-    await vi.waitFor(() => expect(made.out()).toBe('one\ntwo\n'));
+    await eventually(() => made.out()).toBe('one\ntwo\n');
     content.complete = true;
     host.changeLog(uid, { outSize: 8, errSize: 0, complete: true });
     host.changeJob(ended(0)[0], [...ended(0)[1]]);
@@ -122,7 +123,7 @@ describe('job run', () => {
     host.changeJob(summary({ state: 'PENDING', waiting }), [task({ state: 'PENDING' })]);
     const made = open();
     const code = runCommand(made.context, ['tool'], null);
-    await vi.waitFor(() => expect(made.err()).toContain(`${id} waits: it needs 999 cores`));
+    await eventually(() => made.err()).toContain(`${id} waits: it needs 999 cores`);
     host.changeJob(summary({ state: 'PENDING', waiting }), [task({ state: 'PENDING' })]);
     host.changeJob(
       summary({ state: 'UNSCHEDULABLE', cause: { code: 'SCHEDULING_DEADLINE', message: 'too late.' } }),
@@ -139,9 +140,9 @@ describe('job run', () => {
     host.changeJob(running()[0], [...running()[1]]);
     const made = open();
     const code = runCommand(made.context, ['tool'], null);
-    await vi.waitFor(() => expect(host.watchers('log')).toBe(1));
+    await eventually(() => host.watchers('log')).toBe(1);
     made.interrupt('SIGINT');
-    await vi.waitFor(() => expect(host.calls.filter((call) => call.method === 'job.stop')).toHaveLength(1));
+    await eventually(() => host.calls.filter((call) => call.method === 'job.stop')).toHaveLength(1);
     content.out = Buffer.from('bye\n');
     content.complete = true;
     host.changeLog(uid, { outSize: 4, errSize: 0, complete: true });
@@ -158,7 +159,7 @@ describe('job run', () => {
     host.changeJob(running()[0], [...running()[1]]);
     const made = open();
     const code = runCommand(made.context, ['tool'], null);
-    await vi.waitFor(() => expect(host.watchers('job')).toBe(1));
+    await eventually(() => host.watchers('job')).toBe(1);
     made.interrupt('SIGINT');
     made.interrupt('SIGINT');
     expect(await code).toBe(130);
@@ -173,7 +174,7 @@ describe('job run', () => {
     host.changeJob(running()[0], [...running()[1]]);
     const made = open();
     const code = runCommand(made.context, words, null);
-    await vi.waitFor(() => expect(host.watchers('job')).toBe(1));
+    await eventually(() => host.watchers('job')).toBe(1);
     made.interrupt(signal);
     expect(await code).toBe(expected);
     expect(host.calls.some((call) => call.method === 'job.stop')).toBe(false);
@@ -187,7 +188,7 @@ describe('job run', () => {
     host.changeJob(running()[0], [...running()[1]]);
     const made = open();
     const code = runCommand(made.context, ['tool'], null);
-    await vi.waitFor(() => expect(host.watchers('log')).toBe(1));
+    await eventually(() => host.watchers('log')).toBe(1);
     await host.end(refusal('UNAVAILABLE', 'The controller stopped: handed over.'));
     content.out = Buffer.from('one\ntwo\n');
     content.complete = true;
@@ -215,7 +216,7 @@ describe('job run', () => {
       },
     });
     const code = runCommand(made.context, ['tool'], null);
-    await vi.waitFor(() => expect(host.watchers('log')).toBe(1));
+    await eventually(() => host.watchers('log')).toBe(1);
     await host.end();
     expect(await code).toBe(0);
     expect(starts).toBe(1);
@@ -235,9 +236,9 @@ describe('job run', () => {
       },
     });
     const code = runCommand(made.context, ['tool'], null);
-    await vi.waitFor(() => expect(host.watchers('log')).toBe(1));
+    await eventually(() => host.watchers('log')).toBe(1);
     await host.end(refusal('UNAVAILABLE', 'The controller stopped: irisctl shutdown.'));
-    await vi.waitFor(() => expect(made.notes.join()).toContain('the host was shut down; jobs go on.'), 5_000);
+    await eventually(() => made.notes.join()).toContain('the host was shut down; jobs go on.');
     expect(starts).toBe(0);
     content.complete = true;
     host.changeJob(ended(0)[0], [...ended(0)[1]]);
@@ -274,7 +275,7 @@ describe('job run', () => {
     host.changeJob(summary({ state: 'PENDING' }), [task({ state: 'PENDING' })]);
     const made = open();
     const code = runCommand(made.context, ['--cpu', '999', '--no-wait', 'true'], null);
-    await vi.waitFor(() => expect(host.watchers('job')).toBe(1));
+    await eventually(() => host.watchers('job')).toBe(1);
     host.changeJob(summary({ state: 'PENDING', waiting }), [task({ state: 'PENDING' })]);
     expect(await code).toBe(0);
     expect(made.out()).toBe(`${id}\n`);

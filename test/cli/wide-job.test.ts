@@ -1,5 +1,6 @@
 /** Jobs of more tasks than the first answer about a job holds. */
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../harness/eventually.js';
 import type { TaskView } from '../../core/contract/views.js';
 import { runProgram } from '../../main/cli/program.js';
 import { testContext, type TestContext } from './context.js';
@@ -110,7 +111,7 @@ describe('a job of many tasks', () => {
     const stopped = runProgram(made.context, ['job', 'stop', '--wait', jobId]).then(
       (value) => (code = value),
     );
-    await vi.waitFor(() => expect(host.calls.filter(({ method }) => method === 'task.list')).toHaveLength(2));
+    await eventually(() => host.calls.filter(({ method }) => method === 'task.list')).toHaveLength(2);
     host.changeJob(job, [taskOf(3)]);
     // An answer to this comes behind all that was told before.
     await made.context.link.persist((connection) => connection.call('status', {}));

@@ -36,18 +36,26 @@ const alive = () =>
     return stat !== '' && !/\) [ZX] /.test(stat);
   });
 
-/** A stage of shell text under the runner, for so long; what it wrote to `pids` is what it started. */
+/** A stage of shell text under the runner until it says that it has begun: its time is over then. What it wrote to `pids` is what it started. */
 async function stage(text: string, more: string): Promise<string> {
   writeFileSync(join(folder, 'stage.sh'), text);
   const args = JSON.stringify([join(folder, 'stage.sh')]);
-  const code = `import { run } from ${run}; const { timedOut } = await run('sh', ${args}, { timeoutMs: 1500, cwd: ${JSON.stringify(folder)} }); console.log('timed out: ' + timedOut); ${more}`;
+  const code = `import { run } from ${run};
+    const later = globalThis.setTimeout;
+    let strike = () => undefined;
+    globalThis.setTimeout = (act, ms) => {
+      if (ms === 1500) strike = act;
+      return later(ms === 1500 ? () => undefined : act, ms);
+    };
+    const { timedOut } = await run('sh', ${args}, { timeoutMs: 1500, cwd: ${JSON.stringify(folder)}, onLine: () => strike() });
+    console.log('timed out: ' + timedOut); ${more}`;
   const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', code], { cwd: folder });
   return stdout.trim();
 }
 
 /** In a session of its own, with its child in another and without our environment; both hold the output open. */
 const daemon = `setsid sh -c 'echo $$ >>pids; setsid env -i sleep 300 & echo $! >>pids; wait' &\n`;
-const begun = 'until [ "$(cat pids | wc -l)" -ge 2 ]; do sleep 0.02; done\n';
+const begun = 'until [ "$(cat pids 2>/dev/null | wc -l)" -ge 2 ]; do sleep 0.02; done; echo begun\n';
 
 describe.skipIf(process.platform !== 'linux')('a program that took too long', () => {
   test('ends with all it has started, also what is in sessions of its own or has another environment', async () => {
@@ -63,7 +71,7 @@ describe.skipIf(process.platform !== 'linux')('a program that took too long', ()
   });
 
   test('ends with whoever runs it', async () => {
-    const code = `import { run } from ${run}; setTimeout(() => process.exit(7), 1500); await run('sh', ['stage.sh'], { timeoutMs: 60_000 });`;
+    const code = `import { run } from ${run}; await run('sh', ['stage.sh'], { timeoutMs: 60_000, onLine: () => process.exit(7) });`;
     writeFileSync(join(folder, 'stage.sh'), `${daemon}${begun}sleep 300`);
     const ended = execute(process.execPath, ['--input-type=module', '-e', code], { cwd: folder });
     await expect(ended).rejects.toMatchObject({ code: 7 });

@@ -6,7 +6,8 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { eventually } from '../../../../test/harness/eventually.js';
 import { DockerExchange, exchangeCommand } from './docker-exchange.js';
 
 let folder = '';
@@ -78,7 +79,7 @@ it('carries more than a login may have files open, as far as the system lets it 
   const streams = Array.from({ length: 50 }, () => exchange.open(false));
   const said = Promise.all(streams.map((stream) => text(stream)));
   const begun = () => readdirSync(folder).filter((name) => name.startsWith('begun-')).length;
-  await Promise.race([said, vi.waitFor(() => expect(begun()).toBe(50), { timeout: 10_000 })]);
+  await Promise.race([said, eventually(() => begun()).toBe(50)]);
   for (const stream of streams) stream.end('done');
   expect(await said).toEqual(streams.map(() => 'done'));
 });
@@ -120,9 +121,9 @@ it('lets go of what is listened to and not read, which never waits', async () =>
   const heard = exchange.open(true);
   // Nobody reads it.
   heard.pause();
-  await vi.waitFor(() => expect(existsSync(path.join(folder, 'begun'))).toBe(true));
+  await eventually(() => existsSync(path.join(folder, 'begun'))).toBe(true);
   // All but the exchange itself.
-  await vi.waitFor(() => expect(running().length).toBe(1), { timeout: 10_000 });
+  await eventually(() => running().length).toBe(1);
   heard.resume();
   await once(heard, 'end');
 });
@@ -155,11 +156,11 @@ it('ends what a stream runs with the stream, and everything with the connection'
   const second = await begun();
   const count = running().length;
   first.destroy();
-  await vi.waitFor(() => expect(running().length).toBe(count - 1));
+  await eventually(() => running().length).toBe(count - 1);
   const failed = once(second, 'error');
   exchange.close();
   expect(String((await failed)[0])).toContain('the connection was closed');
-  await vi.waitFor(() => expect(running()).toEqual([]));
+  await eventually(() => running()).toEqual([]);
   expect(exchange.isOpen).toBe(false);
 });
 
