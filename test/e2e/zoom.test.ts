@@ -1,5 +1,5 @@
-/** Everything twice as large in the window's usual size, and much in little room: what a page is for stays in sight. */
-import type { Page } from '@playwright/test';
+/** Everything twice as large in the window's usual size, much in little room, the system's own colours: what a page is for stays in sight. */
+import type { Locator, Page } from '@playwright/test';
 import { expect, inMain, submit, test, type Desktop } from '../harness/electron.js';
 
 async function twiceAsLarge(desktop: Desktop): Promise<void> {
@@ -48,6 +48,29 @@ test('twice as large, the heads of the list stand above their cells and a failed
   const offer = page.getByRole('button', { name: 'Run it through sh' }).getByText('Run it through sh');
   await offer.scrollIntoViewIfNeeded();
   expect(await offer.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+});
+
+test('in the system’s own colours the page, the filter, the tab and the view that are chosen stand out', async ({
+  desktop,
+}) => {
+  const { page } = desktop;
+  await page.emulateMedia({ forcedColors: 'active' });
+  const client = await desktop.client();
+  const jobId = await submit(client, 'chosen', 'true');
+  client.close();
+  const ground = (of: Locator) => of.evaluate((element) => getComputedStyle(element).backgroundColor);
+  const link = (name: string) => page.getByRole('link', { name, exact: true });
+  const chip = (name: string) => page.getByRole('button', { name, exact: true });
+  await expect.poll(async () => (await ground(link('Jobs'))) === (await ground(link('Queue')))).toBe(false);
+  expect(await ground(chip('All'))).not.toBe(await ground(chip('Ended')));
+  await open(page, `#/job/${encodeURIComponent(jobId)}`);
+  const tab = (name: string) => page.getByRole('tab', { name, exact: true });
+  await expect(tab('Log')).toBeVisible();
+  expect(await ground(tab('Log'))).not.toBe(await ground(tab('Tasks')));
+  await open(page, '#/new');
+  const view = (name: string) => page.locator('label').filter({ hasText: new RegExp(`^${name}$`) });
+  await expect(view('Form')).toBeVisible();
+  expect(await ground(view('Form'))).not.toBe(await ground(view('YAML')));
 });
 
 test('a machine with many tasks side by side keeps its name in sight in the queue', async ({ desktop }) => {
