@@ -50,7 +50,7 @@ test('twice as large, the heads of the list stand above their cells and a failed
   expect(await offer.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
 });
 
-test('in the system’s own colours the page, the filter, the tab and the view that are chosen stand out', async ({
+test('in the system’s own colours the page, the filter, the tab and the view that are chosen stand out, and a switch', async ({
   desktop,
 }) => {
   const { page } = desktop;
@@ -71,6 +71,10 @@ test('in the system’s own colours the page, the filter, the tab and the view t
   const view = (name: string) => page.locator('label').filter({ hasText: new RegExp(`^${name}$`) });
   await expect(view('Form')).toBeVisible();
   expect(await ground(view('Form'))).not.toBe(await ground(view('YAML')));
+  await open(page, '#/settings');
+  const track = page.locator('.mantine-Switch-track').first();
+  await expect(track).toBeVisible();
+  expect(await ground(track)).not.toBe(await ground(page.locator('body')));
 });
 
 test('a machine with many tasks side by side keeps its name in sight in the queue', async ({ desktop }) => {
