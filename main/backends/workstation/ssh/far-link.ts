@@ -16,7 +16,7 @@ import {
   sshProgram,
   type SshCommandOptions,
 } from './ssh-command.js';
-import { sshFailure, type SshFailure } from './ssh-failure.js';
+import { clientFailure, sshFailure, type SshFailure } from './ssh-failure.js';
 
 export interface FarLinkOptions {
   readonly ssh: SshCommandOptions;
@@ -225,8 +225,7 @@ export function openFarLink(options: FarLinkOptions): FarLink {
   // Followed by its end.
   child.stdin.on('error', () => undefined);
   child.on('error', (error) => {
-    const message = `The SSH client ${sshProgram(ssh.client)} cannot be run: ${messageOf(error)}.`;
-    lost({ kind: 'client', message, advice: 'Install OpenSSH (apt install openssh-client).' });
+    lost(clientFailure(sshProgram(ssh.client), messageOf(error)));
   });
   child.on('close', (code, signal) => {
     if (over) return;

@@ -2,11 +2,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { messageOf } from '../process/error-code.js';
 import { formatSshAddress } from './address.js';
 import type { Asking } from './asking.js';
 import { ownKnownHosts, writeWhole } from './machine-memory.js';
 import { runProgram, sshArgs, sshEnvironment, sshProgram, type SshCommandOptions } from './ssh-command.js';
-import { sshFailure, type SshFailure } from './ssh-failure.js';
+import { clientFailure, sshFailure, type SshFailure } from './ssh-failure.js';
 
 export interface ShownKey {
   /** `SHA256:...` */
@@ -40,7 +41,10 @@ export async function showHostKey(
     const onStart = (kill: () => void): void => {
       if (asking !== null) asking.stop = kill;
     };
-    const { code, err } = await runProgram(sshProgram(ssh.client), args, { timeoutMs, env, onStart });
+    const program = sshProgram(ssh.client);
+    const end = await runProgram(program, args, { timeoutMs, env, onStart }).catch(messageOf);
+    if (typeof end === 'string') return clientFailure(program, end);
+    const { code, err } = end;
     const lines = readLines(file);
     const host = formatSshAddress(ssh.address).replace(/^ssh:\/\//, '');
     if (lines.length === 0) {
@@ -48,7 +52,9 @@ export async function showHostKey(
       return asking?.judge(failure) ?? failure;
     }
     asking?.succeeded();
-    const { out } = await runProgram('ssh-keygen', ['-lf', file], { timeoutMs: 10_000 });
+    const { out } = await runProgram('ssh-keygen', ['-lf', file], { timeoutMs: 10_000 }).catch(() => ({
+      out: '',
+    }));
     const fingerprint = /SHA256:\S+/.exec(out)?.[0];
     return fingerprint === undefined
       ? {

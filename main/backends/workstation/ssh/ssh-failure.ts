@@ -88,6 +88,15 @@ const rules: readonly Rule[] = [
   },
 ];
 
+/** It is not there, or cannot be started. */
+export function clientFailure(program: string, why: string): SshFailure {
+  return {
+    kind: 'client',
+    message: `The SSH client ${program} cannot be run: ${why}.`,
+    advice: 'Install OpenSSH (apt install openssh-client).',
+  };
+}
+
 /** `noise`: what came instead of our own words. */
 export function sshFailure(host: string, code: number | null, stderr: string, noise: string): SshFailure {
   const said = lastLines(stderr);
