@@ -7,7 +7,10 @@ export class LoginTries {
   private last: SshFailure | null = null;
   private waiting: { again: boolean; readonly done: (failure: SshFailure | null) => void }[] = [];
 
-  /** `underWay`: a try is, which may be unable to ask; its failure is followed by another. Null: connected. */
+  /**
+   * `underWay`: a try is, which began before and may be unable to ask: its failure says nothing of now, and is followed by another try.
+   * Null: connected.
+   */
   byHand(underWay: boolean): Promise<SshFailure | null> {
     this.mayAsk = true;
     return new Promise((done) => this.waiting.push({ again: underWay, done }));
@@ -27,13 +30,18 @@ export class LoginTries {
   /** True: another try is to follow at once. */
   failed(failure: SshFailure): boolean {
     this.last = failure;
-    if (failure.unanswered === 'refused') this.mayAsk = false;
-    if (failure.unanswered !== 'nobody' || !this.waiting.some(({ again }) => again)) {
+    if (failure.unanswered === 'refused') {
+      this.mayAsk = false;
+      // Whoever tries was there, and was asked.
       this.settle(failure);
       return false;
     }
-    for (const each of this.waiting) each.again = false;
-    return true;
+    const early = this.waiting.filter(({ again }) => again);
+    const theirs = this.waiting.filter(({ again }) => !again);
+    this.waiting = early;
+    for (const each of early) each.again = false;
+    for (const { done } of theirs) done(failure);
+    return early.length > 0;
   }
 
   /** Nobody connects any more. */
