@@ -249,18 +249,21 @@ describe.skipIf(noEngine)(withEngine('containers and faults'), () => {
     expect(states).toEqual(Array.from({ length: states.length }, (_, index) => `${index}%`));
   });
 
-  test('a container removed by hand, and one stopped by hand', async () => {
+  test('a container removed by hand, one stopped by hand, and one restarted by hand that never falls silent', async () => {
     const removed = backends.launch({ command: ['sleep', '300'] });
     const stopped = backends.launch({ command: ['sleep', '300'] });
-    probe.want({ kind: 'run', launch: removed }, { kind: 'run', launch: stopped });
-    await probe.state(removed.uid, 'RUNNING', longMs);
-    await probe.state(stopped.uid, 'RUNNING', longMs);
+    const restarted = counting();
+    const all = [removed, stopped, restarted];
+    probe.want(...all.map((launch) => ({ kind: 'run' as const, launch })));
+    for (const { uid } of all) await probe.state(uid, 'RUNNING', longMs);
     await engine.docker('rm', '-f', `iris-${removed.uid}`);
     await engine.docker('stop', `iris-${stopped.uid}`);
-    for (const { uid } of [removed, stopped]) {
+    await engine.docker('restart', '-t', '1', `iris-${restarted.uid}`);
+    for (const { uid } of all) {
       const end = await probe.over(uid, longMs);
       expect(end).toMatchObject({ state: 'WORKER_FAILED', cause: { code: 'CONTAINER_LOST' } });
     }
+    await expect.poll(() => backends.containers(), { timeout: longMs }).toEqual([]);
   });
 
   test('a container removed while no host was there is not started again', async () => {

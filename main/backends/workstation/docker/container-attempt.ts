@@ -16,7 +16,7 @@ import { endOfRun, endOfSetUp, lookAtDevices, refusedEnd, unfollowed, withMemory
 import type { ContainerContext } from './container-context.js';
 import type { Watched } from './container-hub.js';
 import { containerName, managedLabel } from './container-plan.js';
-import { endContainer, inGrace, orderNow, type EndOrder } from './container-stop.js';
+import { endContainer, inGrace, keepEnded, lookAtEnd, orderNow, type EndOrder } from './container-stop.js';
 import { EngineRefusal, EngineUnreachable, lookAtContainer } from './engine.js';
 import { warnOfRestart } from './engine-restart.js';
 import { PullFailed } from './images.js';
@@ -293,10 +293,10 @@ export class ContainerAttempt {
     const { context, entry } = this;
     for (;;) {
       try {
-        const view = await this.inspect(part);
+        const view = await lookAtEnd(context, id, () => this.inspect(part));
         if (view === null || view.status === 'removing') throw new Over(this.removedByHand());
         this.copy ??= this.openCopy(id, part, view);
-        await this.copy.finish();
+        await keepEnded(context, id, () => this.inspect(part), this.copy.finish());
         this.copy.close();
         this.copy = null;
         return await withMemory(context.reporter, entry, view, seen, () => this.inspect(part));

@@ -1,4 +1,5 @@
 /** Ends a container: the signal, its grace, then by force, until the Engine says that it has ended. */
+import type { ContainerView } from '../../../../core/formats/docker/inspect.js';
 import type { ContainerContext } from './container-context.js';
 import { pauseOf, waits } from './attempt-turns.js';
 import { EngineRefusal } from './engine.js';
@@ -55,4 +56,47 @@ export async function endContainer(
     await until(() => (forced ? againAtMs : order.deadlineMs));
     signal = 'SIGKILL';
   }
+}
+
+type Look = () => Promise<ContainerView | null>;
+const lookAgainMs = 1000;
+
+/** As it ended. What somebody started anew after that is no part of its attempt, which runs once: it is ended. */
+export async function lookAtEnd(
+  { engine }: Pick<ContainerContext, 'engine'>,
+  id: string,
+  look: Look,
+): Promise<ContainerView | null> {
+  for (;;) {
+    const view = await look();
+    if (view === null || !view.running) return view;
+    try {
+      await engine.ask((docker) => docker.getContainer(id).kill({ signal: 'SIGKILL' }));
+    } catch (error) {
+      if (!(error instanceof EngineRefusal)) throw error;
+    }
+    await pauseOf(stepMs);
+  }
+}
+
+/** Whoever takes what is left of its log would wait for the end of what is started anew meanwhile. */
+export async function keepEnded<T>(
+  context: Pick<ContainerContext, 'engine'>,
+  id: string,
+  look: Look,
+  work: Promise<T>,
+): Promise<T> {
+  let isOver = false;
+  const watch = async (): Promise<void> => {
+    for (;;) {
+      await pauseOf(lookAgainMs);
+      if (isOver) return;
+      await lookAtEnd(context, id, look);
+    }
+  };
+  // What cannot be asked is noticed by the work as well.
+  watch().catch(() => undefined);
+  return work.finally(() => {
+    isOver = true;
+  });
 }

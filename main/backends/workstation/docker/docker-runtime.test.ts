@@ -321,3 +321,22 @@ test('an end on an Engine elsewhere, whose clock is ten minutes ahead, is told b
   expect(finishedAtMs).toBeGreaterThan(begunMs - 1000);
   expect(finishedAtMs).toBeLessThan(Date.now() + 1000);
 });
+
+test('a container that somebody starts anew after its end is ended, and the attempt with it', async () => {
+  const wanted = launch();
+  open().reconcile([{ kind: 'run', launch: wanted }]);
+  await until(() => last(wanted.uid)?.state === 'RUNNING');
+  await until(() => engine.asked.includes('GET events'));
+  const container = engine.named(`iris-${wanted.uid}`);
+  if (container === undefined) throw new Error('its container is gone');
+  engine.instead.set('POST kill', (_, response) => {
+    engine.end(container, 137);
+    response.writeHead(204).end();
+  });
+  engine.end(container, 143);
+  container.status = 'running';
+  await over(wanted.uid);
+  expect(engine.asked).toContain('POST kill');
+  expect(last(wanted.uid)).toMatchObject({ exitCode: 137 });
+  await until(() => engine.containers.size === 0);
+});
