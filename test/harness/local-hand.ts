@@ -25,6 +25,8 @@ export interface LocalHandOptions {
   readonly controller: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly umask?: string;
+  /** How long a start may hang, in seconds. */
+  readonly patience?: number;
   /** It may have so many open. */
   readonly mostFiles?: number;
 }
@@ -54,10 +56,11 @@ export class LocalHand {
     env = {},
     umask = '022',
     mostFiles,
+    patience = 60,
   }: LocalHandOptions): Promise<LocalHand> {
     mkdirSync(home, { recursive: true });
     const file = path.join(home, 'hand.pl');
-    writeFileSync(file, handText());
+    writeFileSync(file, handText().replace('$patience = 60', `$patience = ${patience}`));
     const limit = mostFiles === undefined ? '' : `ulimit -n ${mostFiles}; `;
     const script = `umask ${umask}; ${limit}exec perl -e 'open my $f,"<",$ARGV[0];local $/;eval(<$f>);die($@)' "$1"`;
     const hand = new LocalHand(

@@ -15,7 +15,7 @@
 #   notice ID UID NOTICE -> noticed ID
 #   strays UID...     stops every other attempt of the folder that lives -> strays-gone COUNT
 #   read ID UID FILE OFFSET MAX                      -> range ID SIZE DATA
-#   real ID PATH -> real ID PATH-WITHOUT-LINKS
+#   real ID PATH -> real ID PATH-WITHOUT-LINKS, or nothing and `late`
 #   prepare ID UID, the claim with its length before it, staged paths and hashes
 #                                -> prepared ID FOLDER WHY-NOT, and after these two the number of the error, or why its cards were refused
 #   hold UID CLAIM..., release UID, contained UID... claims of containers: one that runs, one that is over, and all that may live
@@ -62,6 +62,8 @@ my $heard = mono();
 my $most_marks = 10_000;
 # What the cards are read with; `absent` and the makers of what displays or computes where there is no such tool.
 my $cards = 'command -v nvidia-smi >/dev/null || { printf absent; for d in /sys/bus/pci/devices/*; do case "$(cat $d/class 2>/dev/null)" in 0x03*|0x12*) printf " "; cat $d/vendor;; esac; done; exit; }; nvidia-smi -q -x; printf "\n--listed--\n"; nvidia-smi -L';
+# Where a working folder or a program is looked at, in seconds: a network file system may take its time to be mounted.
+my $patience = 60;
 # Who says nothing for so long has another hand by now, or none any more.
 my $silence = 150;
 
@@ -431,70 +433,100 @@ sub start {
   }
   my ($path, $number, $why) = stage($uid, @$staged);
   return say_('fault', $uid, 'stage', $path, $why, $number) if defined $path;
-  if (!chdir $cwd) {
-    my @errno = errno();
-    return say_('fault', $uid, 'cwd', stat $cwd && !-d _ ? (0, 'file') : @errno);
-  }
-  my ($program, @why) = program(@$files);
-  if (!defined $program) {
-    chdir '/';
-    return say_('fault', $uid, 'program', @why);
-  }
   # From here on nothing may fail that does not give its cards back.
-  my $fail = sub { chdir '/'; Claims::release($uid); look_claims(); say_('fault', $uid, @_) };
   my $holds = @$claim > 4;
   my @refused = $holds ? Claims::take($uid, @$claim) : ();
-  return $fail->(@refused) if @refused;
-  my ($wait, $go);
-  pipe(my $read, my $write) or return $fail->('fork', errno());
-  if ($holds) { pipe($wait, $go) or return $fail->('fork', errno()) }
+  return refuse_start($uid, @refused) if @refused;
+  pipe(my $read, my $write) && pipe(my $wait, my $go) or return refuse_start($uid, 'fork', errno());
   my $pid = fork;
   if (defined $pid && $pid == 0) {
     POSIX::setsid();
-    # Nothing runs on a card before the claim names what does: were the hand to end before that, this ends with it.
-    if ($holds) {
-      close $go;
-      my $count;
-      do { $count = sysread $wait, my $word, 1 } while !defined $count && $! == POSIX::EINTR();
-      POSIX::_exit(125) unless $count;
+    let_go();
+    close $_ for $read, $go;
+    # A file system that hangs holds up this child alone.
+    my $tell = sub { syswrite $write, join ' ', @_ };
+    if (!chdir $cwd) {
+      my @errno = errno();
+      $tell->('cwd', stat $cwd && !-d _ ? (0, 'file') : @errno);
+      POSIX::_exit(125);
     }
+    my ($program, @why) = program(@$files);
+    if (!defined $program) { $tell->('program', @why); POSIX::_exit(125) }
+    # Nothing runs before it is asked for once more, on a card before the claim names what does: were the hand to end before that, this
+    # ends with it.
+    $tell->('found');
+    my $count;
+    do { $count = sysread $wait, my $word, 1 } while !defined $count && $! == POSIX::EINTR();
+    POSIX::_exit(125) unless $count;
     $ENV{$_} = $environment{$_} for keys %environment;
     no warnings 'exec';
     exec { $$before[0] } @$before, $program, @$after;
-    syswrite $write, join ' ', errno();
+    $tell->('exec', errno());
     POSIX::_exit(127);
   }
   my @errno = errno();
-  chdir '/';
-  return $fail->('fork', @errno) unless defined $pid;
-  close $write;
-  if ($holds) {
-    close $wait;
-    my $named = Claims::runs_under($uid, $pid);
-    syswrite $go, 'x' if $named;
-    close $go;
-    if (!$named) { waitpid $pid, 0; return $fail->('unclaimable', Claims::trouble()) }
-  }
-  my $failed = '';
-  while (!defined sysread $read, $failed, 200) { last if $! != POSIX::EINTR() }
-  if (length $failed) {
-    waitpid $pid, 0;
-    my ($number, $text) = split / /, $failed, 2;
-    return $fail->('exec', $number, $text);
-  }
+  return refuse_start($uid, 'fork', @errno) unless defined $pid;
+  close $_ for $write, $wait;
   my $a = new_attempt($uid);
-  my $entry = $linux ? read_stat($pid) : undef;
-  @$a{qw(pid began since session_known memory claim held)} = ($pid, now(), mono(), 1, $memory, $claim, $holds);
-  $a->{ticks} = $entry->{ticks} if $entry;
+  @$a{qw(pid session_known memory claim held)} = ($pid, 1, $memory, $claim, $holds);
+  $a->{starting} = { read => $read, go => $go, until => mono() + $patience };
   $pids{$pid} = $a;
-  say_('started', $uid, $pid, ms($a->{began}));
+  # As a rule that is known at once. Where one waits already many may hang.
+  step_start($a, 1 < grep({ $_->{starting} } values %attempts) ? 0.01 : 0.25);
 }
+
+sub refuse_start {
+  my ($uid, @why) = @_;
+  Claims::release($uid);
+  look_claims();
+  say_('fault', $uid, @why);
+}
+
+# Goes on with a start as far as its child has come within so many seconds.
+sub step_start {
+  my ($a, $seconds) = @_;
+  my $start = $a->{starting};
+  my ($uid, $pid) = @$a{qw(uid pid)};
+  my $reads = '';
+  vec($reads, fileno $start->{read}, 1) = 1;
+  my $ready;
+  do { $ready = select my $set = $reads, undef, undef, $seconds } while $ready < 0 && $! == POSIX::EINTR();
+  return unless $ready > 0;
+  my $heard = sub { my $text = ''; while (!defined sysread $start->{read}, $text, 400) { last if $! != POSIX::EINTR() } return $text };
+  my $said = $heard->();
+  my $named = 1;
+  if ($said eq 'found' && !$start->{dead}) {
+    local $SIG{PIPE} = sub { };
+    $named = Claims::runs_under($uid, $pid) if $a->{held};
+    my $went = $named && syswrite $start->{go}, 'x';
+    delete $start->{go};
+    $said = $went ? $heard->() : '-';
+    if ($said eq '') {
+      delete $a->{starting};
+      my $entry = $linux ? read_stat($pid) : undef;
+      @$a{qw(began since)} = (now(), mono());
+      $a->{ticks} = $entry->{ticks} if $entry;
+      return say_('started', $uid, $pid, ms($a->{began}));
+    }
+  }
+  forget_start($a);
+  waitpid $pid, 0;
+  return refuse_start($uid, 'unclaimable', Claims::trouble()) unless $named;
+  my ($step, @why) = split / /, $said, 3;
+  return refuse_start($uid, 'fork', 0 + POSIX::ECHILD(), 'it was killed before it began') if @why < 2;
+  refuse_start($uid, $step, @why);
+}
+
+sub forget_start { my ($a) = @_; delete $a->{starting}; delete $attempts{ $a->{uid} }; delete $pids{ $a->{pid} } }
+
+# Nothing of it has run yet, and what hangs goes as soon as it can.
+sub give_up_start { my ($a) = @_; kill 'KILL', $a->{pid}; forget_start($a) }
 
 # Looks into the folder and goes on from what it proves. What nobody has started is fenced off.
 sub keep {
   my ($uid, $memory, @claim) = @_;
   if (my $known = $attempts{$uid}) {
-    say_('running', $uid, $known->{pid}, defined $known->{began} ? ms($known->{began}) : '') if $known->{pid};
+    say_('running', $uid, $known->{pid}, defined $known->{began} ? ms($known->{began}) : '') if $known->{pid} && !$known->{starting};
     return;
   }
   my $claim = claim_of($uid);
@@ -573,6 +605,12 @@ sub look_adopted {
 sub stop {
   my ($uid, $signal, $grace, $notice) = @_;
   my $a = $attempts{$uid};
+  if ($a && $a->{starting}) {
+    give_up_start($a);
+    Claims::release($uid);
+    return say_('fenced', $uid) if fence($uid);
+    undef $a;
+  }
   if (!$a) {
     keep($uid);
     $a = $attempts{$uid} or return;
@@ -590,6 +628,7 @@ sub reap {
     my $status = $?;
     delete $hung{$pid};
     my $a = delete $pids{$pid} or next;
+    if ($a->{starting}) { $a->{starting}{dead} = 1; step_start($a, 0); next }
     $a->{code} = $status & 127 ? '' : $status >> 8;
     @$a{qw(gone ended took)} = (1, now(), mono() - $a->{since});
     # What was seen before may miss what it left.
@@ -633,15 +672,15 @@ sub job {
   return 1;
 }
 
-# A child that waits for others must not hold what tells of the hand's end: its folder, and the far ends of its loops.
-sub let_go { close $lock if $lock; delete @loops{keys %loops} }
+# A child that waits for others must not hold what tells of the hand's end: its folder, and the far ends of its loops and starts.
+sub let_go { close $lock if $lock; delete @loops{keys %loops}; delete @{$_}{qw(read go)} for map { $_->{starting} || () } values %attempts }
 
 sub job_over {
   my ($name, $late) = @_;
   my $job = delete $jobs{$name};
   kill 'KILL', -$job->{pid} if $late;
   close $job->{read};
-  return say_('room', $1, $late ? '' : $job->{text}) if $name =~ /^room-(\d+)$/;
+  return say_($1, $2, $late ? ('', 'late') : $job->{text}) if $name =~ /^(room|real)-(\d+)$/;
   $hung{ $job->{pid} } = mono() if $late && $name eq 'tool';
   my @more;
   @more = owners($job->{text} =~ m{<pid>(\d+)</pid>}g) if $name eq 'gpus' || $name eq 'tool';
@@ -931,8 +970,12 @@ sub has {
 
 sub real_path {
   my ($id, $path) = @_;
-  my $real = -e $path ? eval { local $expected = 1; require Cwd; Cwd::realpath($path) } : undef;
-  say_('real', $id, $real);
+  # It may lie where a file system hangs. Somebody waits for the answer to this and others.
+  my $look = sub {
+    my $real = -e $path ? eval { local $expected = 1; require Cwd; Cwd::realpath($path) } : undef;
+    syswrite \*STDOUT, $real if defined $real;
+  };
+  job("real-$id", $patience / 6, $look) or say_('real', $id, '');
 }
 
 # The working folder of a container, with its staged files, when nobody else holds its cards.
@@ -1008,6 +1051,10 @@ sub periodic {
   # A copy: what ends is taken out meanwhile.
   my @all = values %attempts;
   for my $a (@all) {
+    if ($a->{starting}) {
+      if ($now >= $a->{starting}{until}) { give_up_start($a); refuse_start($a->{uid}, 'silent', $patience) }
+      next;
+    }
     $a->{lived} = 1 if $now - $a->{since} > 1;
     look_adopted($a) if $is_fast && $a->{adopted} && !$a->{gone};
     next unless $attempts{ $a->{uid} };
@@ -1047,7 +1094,7 @@ flush();
 for (;;) {
   my ($reads, $writes) = ('', '');
   vec($reads, fileno $in, 1) = 1;
-  vec($reads, fileno $_->{read}, 1) = 1 for values %jobs, values %loops;
+  vec($reads, fileno $_->{read}, 1) = 1 for values %jobs, values %loops, map { $_->{starting} || () } values %attempts;
   vec($writes, fileno $out, 1) = 1 if length $output;
   my $busy = grep { $_->{ending} || $_->{unfilled} } values %attempts;
   my $ready = select $reads, $writes, undef, $busy ? 0.005 : $strays || %attempts ? 0.1 : %jobs || %loops || %contained ? 0.5 : $others_claim ? 1 : 10;
@@ -1068,6 +1115,7 @@ for (;;) {
       # A long one over a slow line: that it arrives is told, since nothing that waits behind it can be answered yet.
       if (length $input && $heard - $taking >= 1) { $taking = $heard; say_('taking', length $input) }
     }
+    for my $a (grep { $_->{starting} } values %attempts) { step_start($a, 0) if vec $reads, fileno $a->{starting}{read}, 1 }
     for my $id (keys %loops) {
       next unless vec $reads, fileno $loops{$id}{read}, 1;
       my $count = sysread $loops{$id}{read}, my $piece, 65_536;

@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -19,6 +20,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { launchOf } from '../../../../test/harness/backend-probe.js';
 import { eventually } from '../../../../test/harness/eventually.js';
+import { hangingFolder, hangingObstacle } from '../../../../test/harness/hanging-folder.js';
 import { LocalHand, type LocalHandOptions } from '../../../../test/harness/local-hand.js';
 import { NvidiaStub } from '../../../../test/harness/nvidia-stub.js';
 import { displayVendors } from '../../../machine/gpu-absence.js';
@@ -191,3 +193,32 @@ test('marks of a log that grows for weeks are thinned, the first and the last ke
   const times = marks().map((line) => Number(line.split(' ')[0]));
   expect(times).toEqual(times.toSorted((left, right) => left - right));
 });
+
+test.skipIf(hangingObstacle !== null)(
+  'a start whose folder does not answer in time is given up, with its cards, and the next is made',
+  async () => {
+    const folder = path.join(scratch, 'hangs');
+    const claims = path.join(scratch, 'claims');
+    mkdirSync(folder);
+    const hangs = await hangingFolder(folder);
+    try {
+      const hand = await open({ patience: 1, claims });
+      const stuck = launchOf(
+        { command: ['true'], workingDirectory: folder, gpu: '1' },
+        { devices: ['GPU-1'] },
+      );
+      hand.start(stuck);
+      const next = launchOf({ command: ['true'] });
+      hand.start(next);
+      expect((await hand.word('gone')).text(0)).toBe(next.uid);
+      expect(readdirSync(claims)).toHaveLength(2);
+      const fault = await hand.word('fault');
+      expect([0, 1, 2].map((index) => fault.text(index))).toEqual([stuck.uid, 'silent', '1']);
+      expect(readdirSync(claims)).toEqual([]);
+      hand.send('real', '7', folder);
+      expect((await hand.word('real')).text(2)).toBe('late');
+    } finally {
+      await hangs.release();
+    }
+  },
+);

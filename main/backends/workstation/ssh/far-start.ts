@@ -126,8 +126,13 @@ export function farRefusal(word: FarWord, launch: AttemptLaunch, place: FarPlace
     const message = `The staged file ${word.text(2)} could not be written there: ${word.text(3)}.`;
     return refuseByFault(uid, stagingFault(systemCode(word.number(4)), message));
   }
+  const refused = (cause: Cause): Refusal => ({ kind: 'refused', uid, fault: false, exitCode: null, cause });
+  if (step === 'silent') {
+    const message = `Neither the working folder ${spec.workingDirectory} nor its program could be looked at on the machine ${launch.workerId} within ${word.text(2)} s: a file system there does not answer.`;
+    return refused({ code: 'START_FAILED', message });
+  }
   const claim = claimRefusal(word, 1, launch);
-  if (claim !== null) return { kind: 'refused', uid, fault: false, exitCode: null, cause: claim };
+  if (claim !== null) return refused(claim);
   const code = systemCode(word.number(2)) ?? word.text(3);
   const message = `${code}: ${word.text(3)}`;
   if (step === 'attempt') return refuseFolder(uid, `${place.folder}/${uid}`, code, message);
