@@ -1,10 +1,11 @@
 /** `ssh://` as DOCKER_HOST: the system's ssh to a real sshd, and Docker's own command there. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { findEndpoint } from '../../main/backends/workstation/docker/endpoint.js';
-import { Lab } from '../../scripts/lib/lab-hosts.mjs';
+import { Lab, type LabHost } from '../../scripts/lib/lab-hosts.mjs';
 import type { BackendProbe } from '../harness/backend-probe.js';
 import {
   dockerBackends,
@@ -22,12 +23,13 @@ const longMs = 60_000;
 describeEngine('an Engine that DOCKER_HOST names by ssh', () => {
   let engine: OwnEngine;
   let lab: Lab;
+  let host: LabHost;
   let programs: string;
   let backends: DockerBackends;
   beforeAll(async () => {
     engine = await ownEngine();
     lab = new Lab();
-    await lab.host('ws-engine', { dockerSocket: engine.socket });
+    host = await lab.host('ws-engine', { dockerSocket: engine.socket });
     programs = mkdtempSync(path.join(os.tmpdir(), 'iris-ssh-'));
     // The user's own configuration is read from a home that no test may change.
     const ssh = `#!/bin/sh\nPATH=$REST exec ssh -F ${lab.configFile} "$@"\n`;
@@ -54,7 +56,8 @@ describeEngine('an Engine that DOCKER_HOST names by ssh', () => {
     return backends.open({ findEngine: () => findEndpoint({ environment, home: programs, uid: 4_000_000 }) });
   };
 
-  test('runs containers, follows their logs and stops them', async () => {
+  test('runs containers, follows their logs and stops them, all by one login', async () => {
+    const before = host.logins();
     const probe = await opened();
     const ended = backends.launch({ command: ['sh', '-c', 'echo by ssh; exit 4'] });
     const stopped = backends.launch({ command: ['sh', '-c', 'echo here; exec sleep 300'] });
@@ -66,6 +69,43 @@ describeEngine('an Engine that DOCKER_HOST names by ssh', () => {
     probe.stop(stopped.uid, { container: true, graceMs: 500 });
     expect(await probe.over(stopped.uid, longMs)).toMatchObject({ state: 'KILLED' });
     await expect.poll(() => backends.containers(), { timeout: longMs }).toEqual([]);
+    expect(host.logins() - before).toBe(1);
+  }, 120_000);
+
+  test('goes on by another login when the one there was is cut off', async () => {
+    const probe = await opened();
+    const launch = backends.launch({
+      command: ['sh', '-c', 'echo one; until [ -e gate ]; do sleep 0.05; done; echo two; exit 5'],
+    });
+    probe.run(launch);
+    await expect.poll(() => probe.text(launch.uid), { timeout: longMs }).toBe('one\n');
+    const before = host.logins();
+    host.restartSshd();
+    await expect.poll(() => host.logins(), { timeout: longMs }).toBe(before + 1);
+    writeFileSync(path.join(backends.work, 'gate'), '');
+    expect(await probe.over(launch.uid, longMs)).toMatchObject({ state: 'FAILED', exitCode: 5 });
+    expect(await probe.text(launch.uid)).toBe('one\ntwo\n');
+  }, 120_000);
+
+  test('asks by a login each where there is no Perl', async () => {
+    const bare = path.join(programs, 'bare');
+    mkdirSync(bare);
+    symlinkSync(
+      execFileSync('sh', ['-c', 'command -v docker'], { encoding: 'utf8' }).trim(),
+      path.join(bare, 'docker'),
+    );
+    host.searchPath = bare;
+    host.restartSshd();
+    try {
+      const probe = await opened();
+      const launch = backends.launch({ command: ['sh', '-c', 'echo plain; exit 6'] });
+      probe.run(launch);
+      expect(await probe.over(launch.uid, longMs)).toMatchObject({ state: 'FAILED', exitCode: 6 });
+      expect(await probe.text(launch.uid)).toBe('plain\n');
+    } finally {
+      host.searchPath = '';
+      host.restartSshd();
+    }
   }, 120_000);
 
   test('shows a line while it grows, within a second', async () => {

@@ -19,7 +19,7 @@ export type Endpoint =
   | {
       readonly kind: 'connector';
       readonly connect: () => Duplex;
-      /** One that is always read at its far end, as `listen-relay.pl` does; without it nothing is listened to. */
+      /** One that is always read at its far end, as `docker-exchange.pl` does; without it nothing is listened to. */
       readonly listen?: () => Duplex;
       readonly said: string;
     };

@@ -1,13 +1,11 @@
 /** The client of one Engine, and what carries its requests. */
-import { spawn } from 'node:child_process';
 import { Agent as PlainAgent, type AgentOptions } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { inspect } from 'node:util';
 import type Docker from 'dockerode';
 import type { Endpoint } from './endpoint.js';
-import { listenCommand, startRelay } from './listen-relay.js';
-import { programStream } from './program-stream.js';
+import { SshDial } from './ssh-dial.js';
 
 /**
  * Of a request the client prints all there is, whether anybody reads it or not: its agent with every socket took half of what a
@@ -29,16 +27,17 @@ export interface EngineClient {
 /** The client is loaded only where an Engine is asked. */
 export async function connectTo(endpoint: Endpoint): Promise<EngineClient> {
   const { default: Client } = await import('dockerode');
-  const agent = Object.assign(agentOf(endpoint), asText);
+  const { way, dial } = wayTo(endpoint);
+  const agent = Object.assign(agentOf(way), asText);
   const clientOf = (carrier: PlainAgent): Docker => {
     const options: Docker.DockerOptions & { readonly agent: PlainAgent } = {
-      ...addressFor(endpoint),
+      ...addressFor(way),
       agent: carrier,
     };
     return withoutDockerHost(() => new Client(options));
   };
   const docker = clientOf(agent);
-  const listen = listenerOf(endpoint);
+  const listen = listenerOf(way);
   return {
     docker,
     listener:
@@ -46,6 +45,7 @@ export async function connectTo(endpoint: Endpoint): Promise<EngineClient> {
     close: () => {
       for (const sockets of Object.values(agent.freeSockets))
         for (const socket of sockets ?? []) socket.destroy();
+      dial?.close();
     },
   };
 }
@@ -64,14 +64,21 @@ function withoutDockerHost<T>(make: () => T): T {
   }
 }
 
-function agentOf(endpoint: Endpoint): PlainAgent {
+type Direct = Exclude<Endpoint, { readonly kind: 'ssh' }>;
+
+function wayTo(endpoint: Endpoint): { readonly way: Direct; readonly dial: SshDial | null } {
+  if (endpoint.kind !== 'ssh') return { way: endpoint, dial: null };
+  const dial = new SshDial(endpoint.args);
+  const connector = { connect: () => dial.open(false), listen: () => dial.open(true) };
+  return { way: { kind: 'connector', ...connector, said: endpoint.said }, dial };
+}
+
+function agentOf(endpoint: Direct): PlainAgent {
   switch (endpoint.kind) {
     case 'socket':
       return new PlainAgent(kept);
     case 'tcp':
       return endpoint.tls === null ? new PlainAgent(kept) : new TlsAgent({ ...kept, ...endpoint.tls });
-    case 'ssh':
-      return connectingBy(() => dialOverSsh(endpoint.args, false));
     case 'connector':
       return connectingBy(endpoint.connect);
   }
@@ -85,7 +92,7 @@ function connectingBy(connect: () => Duplex): PlainAgent {
   return Object.assign(new PlainAgent({ keepAlive: false }), { createConnection: connect });
 }
 
-function addressFor(endpoint: Endpoint): Docker.DockerOptions {
+function addressFor(endpoint: Direct): Docker.DockerOptions {
   switch (endpoint.kind) {
     case 'socket':
       return { socketPath: endpoint.path };
@@ -93,35 +100,18 @@ function addressFor(endpoint: Endpoint): Docker.DockerOptions {
       const { host, port, tls } = endpoint;
       return { host, port, protocol: tls === null ? 'http' : 'https' };
     }
-    case 'ssh':
     case 'connector':
       return { host: 'docker', port: 80, protocol: 'http' };
   }
 }
 
 /** What carries a listener; null: nothing that is always read. */
-function listenerOf(endpoint: Endpoint): 'as usual' | (() => Duplex) | null {
+function listenerOf(endpoint: Direct): 'as usual' | (() => Duplex) | null {
   switch (endpoint.kind) {
     case 'socket':
     case 'tcp':
       return 'as usual';
-    case 'ssh':
-      return () => dialOverSsh(endpoint.args, true);
     case 'connector':
       return endpoint.listen ?? null;
   }
-}
-
-/** The system's ssh, with the user's own aliases, keys and known hosts; it never asks, as nobody could answer here. */
-function dialOverSsh(args: readonly string[], listening: boolean): Duplex {
-  const options = ['-o', 'BatchMode=yes', '-o', 'ConnectTimeout=10', '-T'];
-  const command = 'docker system dial-stdio';
-  const child = spawn('ssh', [...options, ...args, listening ? listenCommand(command) : command], {
-    stdio: 'pipe',
-  });
-  if (listening) startRelay(child);
-  return programStream(
-    child,
-    (code, said) => new Error(`ssh ended with exit code ${code ?? 'unknown'}: ${said}`),
-  );
 }

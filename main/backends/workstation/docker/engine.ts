@@ -180,9 +180,15 @@ export class Engine {
     if (this.connected === null) {
       const found = this.options.find();
       if (!found.ok) throw new EngineUnreachable(found.message);
-      this.connected = await connectTo(found.endpoint);
+      return this.connect(found.endpoint);
     }
     return this.connected;
+  }
+
+  /** Who is first is used: another may have connected meanwhile. */
+  private async connect(endpoint: Endpoint): Promise<EngineClient> {
+    const client = await connectTo(endpoint);
+    return (this.connected ??= client);
   }
 
   private nowMs(): number {
@@ -194,8 +200,7 @@ export class Engine {
     const found = this.options.find();
     if (!found.ok) return { ...none, state: found.absent ? 'ABSENT' : 'FAILED', message: found.message };
     try {
-      this.connected ??= await connectTo(found.endpoint);
-      const { docker } = this.connected;
+      const { docker } = this.connected ?? (await this.connect(found.endpoint));
       const ms = this.options.probeCallMs ?? usualProbeCallMs;
       const late = () => new Error(`no answer within ${ms / 1000} s`);
       const askedMs = this.nowMs();

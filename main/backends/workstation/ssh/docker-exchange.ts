@@ -63,6 +63,11 @@ export class DockerExchange {
     return !this.over;
   }
 
+  /** What it is there was started. */
+  get hasSpoken(): boolean {
+    return this.words.isMarked;
+  }
+
   /** `listening`: always read at its far end. Ends with an error when the client there cannot be run. */
   open(listening: boolean): Duplex {
     const id = (this.next += 1);

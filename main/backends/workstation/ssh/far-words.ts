@@ -76,6 +76,11 @@ export class FarWords {
     return words;
   }
 
+  /** The mark has come. */
+  get isMarked(): boolean {
+    return this.marked;
+  }
+
   /** What came instead of the mark: usually the words of a shell. */
   noise(): string {
     return this.marked ? '' : Buffer.concat(this.pieces).toString('utf8').trim();
