@@ -26,6 +26,8 @@ export const shortfallSchema = z.strictObject({
   needed: z.number(),
   free: z.number(),
   total: z.number(),
+  /** Of processors and memory: what attempts of other controllers on that machine have; absent: nothing. */
+  others: z.number().optional(),
 });
 export type Shortfall = z.infer<typeof shortfallSchema>;
 

@@ -88,6 +88,8 @@ export const machineViewSchema = z.strictObject({
   gpuNote: z.string().nullable(),
   attributes: z.record(z.string(), z.union([z.string(), z.number()])),
   runningTasks: z.number().int(),
+  /** What attempts of other controllers on it have of processors and memory; absent: nothing. */
+  others: z.strictObject({ cpuMillicores: z.number().int(), memoryBytes: z.number() }).optional(),
   sampledAtMs: timeMs,
   /** `ssh://[user@]host[:port]`; null: the machine the controller runs on. */
   address: z.string().nullable(),

@@ -66,11 +66,11 @@ export function machineLines(machine: MachineView): string {
     ['Platform', machine.platform],
     [
       'Processors',
-      `${machine.cpuCount} (${machine.cpuModel}), ${cores(machine.cpuMillicoresFree)} free for jobs`,
+      `${machine.cpuCount} (${machine.cpuModel}), ${cores(machine.cpuMillicoresFree)} free for jobs${othersText(machine, ({ cpuMillicores }) => [cpuMillicores, cores(cpuMillicores)])}`,
     ],
     [
       'Memory',
-      `${formatSize(machine.memoryTotalBytes)}, ${formatSize(machine.memoryFreeForJobsBytes)} free for jobs`,
+      `${formatSize(machine.memoryTotalBytes)}, ${formatSize(machine.memoryFreeForJobsBytes)} free for jobs${othersText(machine, ({ memoryBytes }) => [memoryBytes, formatSize(memoryBytes)])}`,
     ],
     ...machine.disks.map(({ mountPoint, freeBytes, totalBytes }): [string, string] => [
       'Disk',
@@ -98,6 +98,14 @@ export function machineLines(machine: MachineView): string {
 
 function pairs(entries: readonly (readonly [string, string | number])[]): string {
   return entries.length === 0 ? '-' : entries.map(([key, value]) => `${key}=${value}`).join(' ');
+}
+
+function othersText(
+  { others }: MachineView,
+  amount: (of: NonNullable<MachineView['others']>) => readonly [number, string],
+): string {
+  const [value, text] = others === undefined ? [0, ''] : amount(others);
+  return value === 0 ? '' : `, ${text} with jobs of other controllers`;
 }
 
 function cores(millicores: number): string {

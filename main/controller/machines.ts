@@ -67,6 +67,9 @@ export function machineViews(
       gpuNote: worker.gpuNote,
       attributes: { ...attributesOf(worker, row) },
       runningTasks: own?.running ?? 0,
+      ...(worker.others === undefined || worker.others.cpuMillicores + worker.others.memoryBytes === 0
+        ? {}
+        : { others: worker.others }),
       sampledAtMs: worker.sampledAtMs,
     };
   });

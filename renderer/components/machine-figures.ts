@@ -1,6 +1,9 @@
 /** Figures of a machine that more than one page shows. */
 import type { GpuView } from '../../core/contract/gpus.js';
 import type { DiskView, MachineView } from '../../core/contract/machines.js';
+import { formatSize } from '../../core/formats/sizes.js';
+import { machines } from '../strings/machines.js';
+import { formatCores } from '../strings/numbers.js';
 import { conditionOf } from './machine-state.js';
 
 /** A disk with less than this share free is told of. */
@@ -23,4 +26,16 @@ export function gpusOf(machines: readonly MachineView[]): { readonly free: numbe
   const here = answering(machines).flatMap((machine) => machine.gpus);
   const all = here.length > 0 ? here : machines.flatMap((machine) => machine.gpus);
   return { free: freeGpus(here), all: all.length };
+}
+
+/** What stands behind the cores that are free, when jobs of other controllers on the machine have some. */
+export function coresOfOthers({ others }: MachineView): string {
+  const has = others?.cpuMillicores ?? 0;
+  return machines.ofOthers(has, formatCores(has));
+}
+
+/** The same of its memory. */
+export function memoryOfOthers({ others }: MachineView): string {
+  const has = others?.memoryBytes ?? 0;
+  return machines.ofOthers(has, formatSize(has));
 }

@@ -41,12 +41,13 @@ export function remedyText(remedy: Remedy, value: Explanation): string {
   return `It competes as ${bandWords[found.asked].toLowerCase()} again when ${remedy.user} uses no more than ${formatCount(found.limit)}, or with a limit of at least ${formatCount(remedy.limit)}.`;
 }
 
-function lackText({ resource, needed, free, total }: Offer['lacks'][number]): string {
+function lackText({ resource, needed, free, total, others }: Offer['lacks'][number]): string {
+  const theirs = (text: string) => (others === undefined ? '' : `, ${text} with jobs of other controllers`);
   switch (resource) {
     case 'cpu':
-      return `${formatCount(needed / 1000)} cores needed, ${formatCount(free / 1000)} of ${formatCount(total / 1000)} free`;
+      return `${formatCount(needed / 1000)} cores needed, ${formatCount(free / 1000)} of ${formatCount(total / 1000)} free${theirs(formatCount((others ?? 0) / 1000))}`;
     case 'memory':
-      return `${formatSize(needed)} of memory needed, ${formatSize(free)} of ${formatSize(total)} free`;
+      return `${formatSize(needed)} of memory needed, ${formatSize(free)} of ${formatSize(total)} free${theirs(formatSize(others ?? 0))}`;
     case 'gpu':
       return `${formatCount(needed)} ${needed === 1 ? 'GPU' : 'GPUs'} needed, ${formatCount(free)} of ${formatCount(total)} free`;
   }

@@ -73,6 +73,9 @@ export const machines = {
   disk: (mountPoint: string): string => `Disk ${mountPoint}`,
   busy: (percent: number): string => `${Math.round(percent)}%`,
   coresFree: (free: string, all: string): string => `${free} of ${all} cores free for jobs`,
+  /** Behind what is free; empty where they have nothing. */
+  ofOthers: (value: number, text: string): string =>
+    value === 0 ? '' : `, ${text} with jobs of other controllers`,
   memoryUsed: (used: string, all: string): string => `${used} of ${all}`,
   memoryFree: (free: string): string => `${free} free for jobs`,
   diskLow: (mountPoint: string, free: string): string => `${mountPoint} is nearly full: ${free} left`,

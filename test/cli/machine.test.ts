@@ -91,6 +91,15 @@ describe('machine list and show', () => {
       expect(out).toMatch(line);
   });
 
+  it('says what jobs of other controllers have of it', async () => {
+    const others = { cpuMillicores: 1500, memoryBytes: 2 ** 30 };
+    const { out } = await run(['machine', 'show'], {
+      'machine.list': () => ({ machines: [{ ...one, others }] }),
+    });
+    expect(out).toMatch(/^Processors .* free for jobs, 1\.5 with jobs of other controllers$/m);
+    expect(out).toMatch(/^Memory .* free for jobs, 1 GiB with jobs of other controllers$/m);
+  });
+
   it('without a name shows the only one, and asks for a name where there are several', async () => {
     const only = await run(['machine', 'show'], { 'machine.list': () => ({ machines: [one] }) }, true);
     expect(JSON.parse(only.out)).toEqual(one);

@@ -81,6 +81,22 @@ test('one card, two logins: one runs, the other waits and says for whom, and run
   await eventually(() => readdirSync(claims)).toEqual([]);
 });
 
+test('all processors with a job of another controller: who waits for one, and the machine, say so', async () => {
+  const ann = await open('own');
+  const ben = await open('nobody');
+  const cores = os.cpus().length;
+  await running(ann.client, await submit(ann.client, shell('sleep 300', { cpu: cores })));
+  const seen = async () => (await ben.client.call('machine.list', {})).machines[0];
+  await eventually(async () => (await seen())?.others?.cpuMillicores).toBe(cores * 1000);
+  const second = await submit(ben.client, shell('exit 0', { cpu: 1 }));
+  await eventually(() => waitingOf(ben.client, second)).toBe(
+    `Waits for 1 CPU core (0 of ${cores} free, ${cores} with jobs of other controllers).`,
+  );
+  expect(await seen()).toMatchObject({ cpuMillicoresFree: 0, runningTasks: 0 });
+  const [here] = (await ann.client.call('machine.list', {})).machines;
+  expect(here?.others).toBeUndefined();
+});
+
 test('the claim of an attempt outlives its controller, and the next one keeps it', async () => {
   const ann = await open('own');
   const ben = await open('nobody');

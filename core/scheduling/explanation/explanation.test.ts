@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ExpectedStart } from '../../contract/explanation.js';
-import { TestCluster, worker } from '../test-cluster.js';
+import { gib, TestCluster, worker } from '../test-cluster.js';
 import { explainJob } from './explanation.js';
 
 test('when a held job starts is not foretold: its user releases it', () => {
@@ -23,4 +23,17 @@ test('when a held job starts is not foretold: its user releases it', () => {
   };
   expect(explainJob(context, '/ann/a', { expected })?.expected).toBeNull();
   expect(explainJob(context, '/ann/c', { expected })?.expected).toEqual(expected);
+});
+
+test('what jobs of other controllers have of a machine is said beside what is free of it', () => {
+  const others = { cpuMillicores: 1500, memoryBytes: gib };
+  const world = new TestCluster([worker('w1', { cpuMillicores: 2000, memoryBytes: 2 * gib, others })]);
+  world.submit('/ann/a', { cpu: 1, memoryBytes: 2 * gib });
+  const decision = world.decide();
+  const context = { cluster: world.cluster, decision, rules: world.rules, nowMs: world.nowMs };
+  expect(explainJob(context, '/ann/a')).toMatchObject({
+    message:
+      'Waits for 1 CPU core (0.5 of 2 free, 1.5 with jobs of other controllers), 2 GiB of memory (1 GiB of 2 GiB free, 1 GiB with jobs of other controllers).',
+    short: 'Needs 1 core and memory, best machine has 0.5',
+  });
 });

@@ -148,13 +148,20 @@ export class Offers {
   offer(shape: Shape, worker: number): Offer {
     const { table } = this.cluster;
     const lacks: Shortfall[] = [];
-    const lack = (resource: Shortfall['resource'], needed: number, free: number, total: number) => {
-      if (needed > free) lacks.push({ resource, needed, free, total });
+    const lack = (
+      resource: Shortfall['resource'],
+      needed: number,
+      free: number,
+      total: number,
+      others: number,
+    ) => {
+      if (needed > free) lacks.push({ resource, needed, free, total, ...(others > 0 ? { others } : {}) });
     };
-    lack('cpu', shape.cpu, this.cpu(worker), table.cpu[worker] ?? 0);
-    lack('memory', shape.memory, this.memory(worker), table.memory[worker] ?? 0);
+    lack('cpu', shape.cpu, this.cpu(worker), table.cpu[worker] ?? 0, table.othersCpu[worker] ?? 0);
+    const memory = this.memory(worker);
+    lack('memory', shape.memory, memory, table.memory[worker] ?? 0, table.othersMemory[worker] ?? 0);
     const row = shape.row * table.count;
-    lack('gpu', shape.gpus, this.cards(worker, shape), table.cards[row + worker] ?? 0);
+    lack('gpu', shape.gpus, this.cards(worker, shape), table.cards[row + worker] ?? 0, 0);
     const { gpus = [], id = '' } = table.workers[worker] ?? {};
     const variant = table.variants[shape.row - 1];
     const asked = gpus.filter((gpu) => shape.gpus > 0 && (shape.row === 0 || gpu.variant === variant));

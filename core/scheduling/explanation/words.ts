@@ -200,13 +200,19 @@ function sharingText({ alone, crowded, unreadable, full, mostFreeBytes }: Sharin
   return parts.map((part) => `, ${part}`).join('');
 }
 
-function lackText({ resource, needed, free, total }: Shortfall, need: NeedView, gpuNote: string): string {
+function lackText(
+  { resource, needed, free, total, others }: Shortfall,
+  need: NeedView,
+  gpuNote: string,
+): string {
   const shared = need.sharedGpuBytes;
   if (resource === 'gpu' && shared !== undefined)
     return `${formatSize(shared)} on ${needed === 1 ? '' : 'each of '}${formatGpus(needed, need.gpuVariant)} it shares (${free} of ${total} have room${gpuNote})`;
-  if (resource === 'cpu') return `${formatCores(needed)} (${free / 1000} of ${total / 1000} free)`;
+  const amount = (value: number) => (resource === 'cpu' ? String(value / 1000) : formatSize(value));
+  const theirs = others === undefined ? '' : `, ${amount(others)} with jobs of other controllers`;
+  if (resource === 'cpu') return `${formatCores(needed)} (${amount(free)} of ${amount(total)} free${theirs})`;
   if (resource === 'memory')
-    return `${formatSize(needed)} of memory (${formatSize(free)} of ${formatSize(total)} free)`;
+    return `${formatSize(needed)} of memory (${amount(free)} of ${amount(total)} free${theirs})`;
   return `${formatGpus(needed, need.gpuVariant)} (${free} of ${total} free${gpuNote})`;
 }
 

@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import type { DockerState, MachineView } from '../../../core/contract/machines.js';
 import { formatSize } from '../../../core/formats/sizes.js';
+import { coresOfOthers, memoryOfOthers } from '../../components/machine-figures.js';
 import { Dash } from '../../components/values.js';
 import { machine as words } from '../../strings/machine.js';
 import { machines } from '../../strings/machines.js';
@@ -13,7 +14,8 @@ export function MachineFacts({ machine }: { readonly machine: MachineView }) {
     [words.cpuModel, machine.cpuModel],
     [
       machines.processors,
-      words.cores(formatCores(machine.cpuMillicoresFree), formatCores(machine.cpuMillicoresTotal)),
+      words.cores(formatCores(machine.cpuMillicoresFree), formatCores(machine.cpuMillicoresTotal)) +
+        coresOfOthers(machine),
     ],
     [
       words.memoryTotal,
@@ -21,7 +23,7 @@ export function MachineFacts({ machine }: { readonly machine: MachineView }) {
         formatSize(machine.memoryAvailableBytes),
         formatSize(machine.memoryTotalBytes),
         formatSize(machine.memoryFreeForJobsBytes),
-      ),
+      ) + memoryOfOthers(machine),
     ],
     ...machine.disks.map(
       (disk) =>

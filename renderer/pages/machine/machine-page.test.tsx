@@ -47,6 +47,18 @@ describe('Machine page', () => {
     expect(await findViolations(view.container)).toEqual([]);
   });
 
+  it('says what jobs of other controllers have of the computer', async () => {
+    const host = lab();
+    host.machines = host.machines.map((machine) => ({
+      ...machine,
+      others: { cpuMillicores: 1500, memoryBytes: 0 },
+    }));
+    renderInWindow(<MachinePage machineId="h100-1" tab="devices" />, { host });
+    const computer = await screen.findByRole('region', { name: 'Computer' });
+    expect(computer.textContent).toMatch(/cores free for jobs, 1\.5 with jobs of other controllers/);
+    expect(computer.textContent.split('other controllers').length).toBe(2);
+  });
+
   it('sets and removes attributes and taints', async () => {
     const { host } = renderInWindow(<MachinePage machineId="h100-1" tab="devices" />, { host: lab() });
     const field = await screen.findByRole('textbox', { name: 'New attribute, as name=value' });

@@ -16,7 +16,7 @@ import { machines as words } from '../../strings/machines.js';
 import { formatCores } from '../../strings/numbers.js';
 import { GpuTile } from './gpu-tile.js';
 import styles from './machine-card.module.css';
-import { lowDisks } from '../../components/machine-figures.js';
+import { coresOfOthers, lowDisks, memoryOfOthers } from '../../components/machine-figures.js';
 
 export interface MachineCardProps {
   readonly machine: MachineView;
@@ -146,6 +146,7 @@ function Load({ machine }: { readonly machine: MachineView }) {
       <span className={styles['figure']}>{busy === null ? common.dash : cpu}</span>
       <span className={`${styles['free'] ?? ''} iris-ellipsis`}>
         {words.coresFree(formatCores(machine.cpuMillicoresFree), formatCores(machine.cpuMillicoresTotal))}
+        {coresOfOthers(machine)}
       </span>
       <span>{words.memory}</span>
       <Meter
@@ -156,6 +157,7 @@ function Load({ machine }: { readonly machine: MachineView }) {
       <span className={styles['figure']}>{memory}</span>
       <span className={`${styles['free'] ?? ''} iris-ellipsis`}>
         {words.memoryFree(formatSize(machine.memoryFreeForJobsBytes))}
+        {memoryOfOthers(machine)}
       </span>
     </div>
   );

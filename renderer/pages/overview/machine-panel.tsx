@@ -6,6 +6,7 @@ import type { GpuView } from '../../../core/contract/gpus.js';
 import type { DiskView, MachineView } from '../../../core/contract/machines.js';
 import { Skeleton } from '../../components/feedback.js';
 import { GpuStateBadge } from '../../components/gpu-state.js';
+import { coresOfOthers, memoryOfOthers } from '../../components/machine-figures.js';
 import { ConditionBadge, SchedulingBadge, conditionOf } from '../../components/machine-state.js';
 import { Meter } from '../../components/meter.js';
 import { RelativeTime } from '../../components/time.js';
@@ -64,10 +65,10 @@ function Figures({ machine }: { readonly machine: MachineView }) {
     <>
       <Line
         label={words.processors}
-        note={words.coresFree(
-          formatCores(machine.cpuMillicoresFree),
-          formatCores(machine.cpuMillicoresTotal),
-        )}
+        note={
+          words.coresFree(formatCores(machine.cpuMillicoresFree), formatCores(machine.cpuMillicoresTotal)) +
+          coresOfOthers(machine)
+        }
         value={cpuText}
       >
         <Meter
@@ -78,7 +79,7 @@ function Figures({ machine }: { readonly machine: MachineView }) {
       </Line>
       <Line
         label={words.memory}
-        note={words.memoryFree(formatSize(machine.memoryFreeForJobsBytes))}
+        note={words.memoryFree(formatSize(machine.memoryFreeForJobsBytes)) + memoryOfOthers(machine)}
         value={memoryText}
       >
         <Meter
