@@ -6,7 +6,8 @@ import type { Cluster } from './cluster.js';
 import { gateOf } from './gates.js';
 import { compareAge, type JobEntry, type UserEntry } from './queue.js';
 import type { Rules } from './rules.js';
-import type { Shape } from './shape.js';
+import { Quotas } from './quota.js';
+import { sharesMachines, type Shape } from './shape.js';
 
 /** Where one user stands in a band. */
 export interface Cursor {
@@ -76,11 +77,13 @@ export interface Elders {
  *
  * A queue of either would leave smaller work no card for as long as it lasts. So nobody comes before the turns who holds more cards than
  * the others that wait do on average: all of them where several cards are asked for; where more is, and all would be too many to keep
- * a machine free beside, those whose smaller work has waited as long. Looked for by shape: a long queue is mostly small work of few shapes.
+ * a machine free beside, those whose smaller work has waited as long. Only who waits for some of the same machines counts. Looked for by
+ * shape: a long queue is mostly small work of few shapes.
  */
 export function eldersOf(cluster: EldersOf, nowMs: number, rules: Rules): Elders {
   const large: JobEntry[][] = bands.map(() => []);
   const firsts = bands.map(() => new Map<UserEntry, JobEntry>());
+  const quotas = new Quotas(cluster);
   let nextMs = Number.POSITIVE_INFINITY;
   for (const [shape, entries] of cluster.queue.alike) {
     shape.refresh(cluster.table);
@@ -94,7 +97,7 @@ export function eldersOf(cluster: EldersOf, nowMs: number, rules: Rules): Elders
       if (job.waitingSinceMs + afterMs > nowMs) {
         if (several) nextMs = Math.min(nextMs, job.waitingSinceMs + afterMs);
       } else if (!several) large[rank]?.push(entry);
-      else if (mayTakeCards(cluster, entry, nowMs)) {
+      else if (mayTakeCards(cluster, quotas, entry, nowMs)) {
         const first = firsts[rank]?.get(user);
         if (first === undefined || compareAges(entry, first) < 0) firsts[rank]?.set(user, entry);
       }
@@ -104,19 +107,19 @@ export function eldersOf(cluster: EldersOf, nowMs: number, rules: Rules): Elders
   const byBand = bands.map((_, rank) => {
     let ahead = large[rank] ?? [];
     if (ahead.some(({ shape, user }) => shape.gpus > 0 && cards(user) > 0)) {
-      const others = waitersForCards(cluster, rank, nowMs, (shape) =>
+      const others = waitersForCards(cluster, quotas, rank, nowMs, (shape) =>
         isNeither(shape) ? rules.reserveAfterMs : Number.POSITIVE_INFINITY,
       );
       nextMs = Math.min(nextMs, others.nextMs);
-      if (others.users.size > 0) {
-        const has = hasMoreOf([...ahead.map(({ user }) => user), ...others.users], cards);
-        ahead = ahead.filter(({ shape, user }) => shape.gpus === 0 || !has(user));
-      }
+      const themselves = new Waiters();
+      for (const { shape, user } of ahead) themselves.add(shape, user);
+      const hasMore = holdersOfMore(cards, others.waiters, themselves);
+      ahead = ahead.filter(({ shape, user }) => shape.gpus === 0 || !hasMore(shape, user));
     }
     const ofUsers = firsts[rank] ?? new Map<UserEntry, JobEntry>();
     if (ofUsers.size > 0) {
-      const has = hasMoreOf(waitersForCards(cluster, rank, nowMs, () => 0).users, cards);
-      for (const [user, entry] of ofUsers) if (!has(user)) ahead.push(entry);
+      const hasMore = holdersOfMore(cards, waitersForCards(cluster, quotas, rank, nowMs, () => 0).waiters);
+      for (const [user, entry] of ofUsers) if (!hasMore(entry.shape, user)) ahead.push(entry);
     }
     return ahead.sort(
       (left, right) =>
@@ -130,11 +133,13 @@ export function eldersOf(cluster: EldersOf, nowMs: number, rules: Rules): Elders
 
 type EldersOf = Pick<Cluster, 'queue' | 'table' | 'holdings' | 'jobState'>;
 
-/** Nothing but room keeps the next task of it from cards, as far as its job tells. */
-function mayTakeCards(cluster: EldersOf, { job, shape, ungated, claims }: JobEntry, nowMs: number): boolean {
+/** Nothing but room keeps the next task of it, or the gang, from cards. */
+function mayTakeCards(cluster: EldersOf, quotas: Quotas, entry: JobEntry, nowMs: number): boolean {
+  const { job, shape, ungated, claims, indexes } = entry;
   if (shape.gpus === 0 || shape.impossible) return false;
   const active = (cluster.holdings.active.get(job.id) ?? 0) + claims.length;
   if (job.maxActive !== null && active >= job.maxActive) return false;
+  if (!quotas.allow(entry, job.gangBy === null ? 1 : indexes.length)) return false;
   return ungated || gateOf(job, nowMs, (id) => cluster.jobState(id)) === null;
 }
 
@@ -148,39 +153,68 @@ function cardsHeld({ queue, holdings }: EldersOf): (user: UserEntry) => number {
   return (user) => user.gpus + (promised.get(user) ?? 0);
 }
 
+/** Users by the shape of what they wait for. */
+class Waiters {
+  readonly byShape = new Map<Shape, Set<UserEntry>>();
+
+  add(shape: Shape, user: UserEntry): void {
+    const users = this.byShape.get(shape);
+    if (users === undefined) this.byShape.set(shape, new Set([user]));
+    else users.add(user);
+  }
+
+  /** Who waits for some of the machines that a task of the shape could have. */
+  near(shape: Shape): UserEntry[] {
+    return [...this.byShape].flatMap(([other, users]) => (sharesMachines(shape, other) ? [...users] : []));
+  }
+}
+
 /** Whose work waits for cards in that band, as long as its shape is to; and when the next one will have. */
 function waitersForCards(
   cluster: EldersOf,
+  quotas: Quotas,
   rank: number,
   nowMs: number,
   afterMs: (shape: Shape) => number,
-): { readonly users: ReadonlySet<UserEntry>; readonly nextMs: number } {
-  const users = new Set<UserEntry>();
+): { readonly waiters: Waiters; readonly nextMs: number } {
+  const waiters = new Waiters();
   let nextMs = Number.POSITIVE_INFINITY;
   for (const [shape, entries] of cluster.queue.alike) {
     const waitMs = afterMs(shape);
     if (!Number.isFinite(waitMs)) continue;
     for (const entry of entries) {
       const { job, user, indexes } = entry;
-      if (indexes.length === 0 || users.has(user) || bandRank(bandOf(entry)) !== rank) continue;
-      if (!mayTakeCards(cluster, entry, nowMs)) continue;
+      if (indexes.length === 0 || waiters.byShape.get(shape)?.has(user) === true) continue;
+      if (bandRank(bandOf(entry)) !== rank || !mayTakeCards(cluster, quotas, entry, nowMs)) continue;
       const fromMs = job.waitingSinceMs + waitMs;
       if (fromMs > nowMs) nextMs = Math.min(nextMs, fromMs);
-      else users.add(user);
+      else waiters.add(shape, user);
     }
   }
-  return { users, nextMs };
+  return { waiters, nextMs };
 }
 
-/** Whether a user has more than all of them do on average. */
-function hasMoreOf(
-  users: Iterable<UserEntry>,
+/**
+ * Whether a user whose task of that shape waits has more cards than those who wait near it do on average, `themselves` among them;
+ * nobody has where no other waits.
+ */
+function holdersOfMore(
   cards: (user: UserEntry) => number,
-): (user: UserEntry) => boolean {
-  const all = new Set(users);
-  let sum = 0;
-  for (const user of all) sum += cards(user);
-  return (user) => all.has(user) && cards(user) * all.size > sum;
+  others: Waiters,
+  themselves = new Waiters(),
+): (shape: Shape, user: UserEntry) => boolean {
+  const averages = new Map<Shape, number>();
+  return (shape, user) => {
+    let average = averages.get(shape);
+    if (average === undefined) {
+      const near = others.near(shape);
+      const users = new Set(near.length === 0 ? [] : [...near, ...themselves.near(shape)]);
+      const sum = [...users].reduce((all, each) => all + cards(each), 0);
+      average = users.size === 0 ? Number.POSITIVE_INFINITY : sum / users.size;
+      averages.set(shape, average);
+    }
+    return cards(user) > average;
+  };
 }
 
 function isNeither({ gangBy, isLarge }: Shape): boolean {

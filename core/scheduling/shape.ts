@@ -206,3 +206,10 @@ export function passing(table: WorkerTable, constraint: Constraint): (worker: nu
     return id < 0 ? missing : verdicts[id] === true;
   };
 }
+
+/** Whether some machine could take a task of either, were it empty. */
+export function sharesMachines(left: Shape, right: Shape): boolean {
+  return left.levels.some((some) =>
+    right.levels.some((others) => some.some((word, at) => (word & (others[at] ?? 0)) !== 0)),
+  );
+}

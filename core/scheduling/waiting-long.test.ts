@@ -180,6 +180,25 @@ describe.each([
     expect(world.violations()).toEqual([]);
   });
 
+  test('is not kept back by who could have no more of its cards: one with a full quota, one that needs another machine', () => {
+    const world = queued();
+    const waitingSinceMs = world.nowMs - 60 * minute;
+    const quota = { tasks: 0, cpuMillicores: null, memoryBytes: null, gpuCount: null };
+    world.cluster.setBudgets([{ user: 'bob', limit: 0, quota, cumulative: null }], 0);
+    world.submit('/bob/full', { gpuCount: 1, waitingSinceMs });
+    const attributes = { rack: 'other', big: 'yes' };
+    world.cluster.setWorkers([
+      ...world.cluster.table.workers,
+      box({ id: 'w2', attributes, cpuMillicores: 500, gpus: cards(4) }),
+    ]);
+    const constraints = [{ key: 'big', op: 'EQ', values: ['yes'], mode: 'REQUIRED' }] as const;
+    world.submit('/cid/elsewhere', { cpu: 0.25, gpuCount: 1, constraints, waitingSinceMs });
+    const { byBand } = eldersOf(world.cluster, world.nowMs, world.rules);
+    expect(byBand.flat().length).toBe(298);
+    world.submit('/cid/here', { gpuCount: 1, waitingSinceMs });
+    expect(eldersOf(world.cluster, world.nowMs, world.rules).byBand.flat()).toEqual([]);
+  });
+
   test('has its share beside a queue of single cards that has waited as long', () => {
     const world = queued();
     world.submit('/bob/sweep', { tasks: 400, gpuCount: 1, waitingSinceMs: world.nowMs - 20 * minute });
