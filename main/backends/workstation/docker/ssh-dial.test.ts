@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { eventually } from '../../../../test/harness/eventually.js';
 import { readProcess } from '../../../machine/processes.js';
+import { Engine } from './engine.js';
 import { SshDial } from './ssh-dial.js';
 
 let folder: string;
@@ -14,6 +15,7 @@ const script = (name: string, lines: string): void =>
   writeFileSync(path.join(folder, name), `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
 
 beforeEach(() => {
+  dial = new SshDial(['nowhere']);
   folder = mkdtempSync(path.join(os.tmpdir(), 'iris-dial-'));
   // A login is a shell here, and what is said to the Engine comes back.
   script('ssh', `echo $$ >>${folder}/logins; for last; do :; done; exec sh -c "$last"`);
@@ -76,7 +78,7 @@ test('one that was cut off is followed by another', async () => {
 });
 
 test('where there is no Perl each stream has a login, and what would be listened to fails', async () => {
-  dial = new SshDial(['somewhere']);
+  dial = new SshDial(['without-perl']);
   script('perl', 'exit 127');
   await expect(ask('a')).rejects.toThrow('could not be reached');
   expect(await ask('b')).toBe('b');
@@ -85,3 +87,27 @@ test('where there is no Perl each stream has a login, and what would be listened
   await expect(text(dial.open(true))).rejects.toThrow('no Perl');
   expect(logins()).toHaveLength(3);
 });
+
+// A part of Perl is missing, or the key there runs this alone, whatever it is asked.
+test.each(['exit 127', 'exit 2', 'exec docker'])(
+  'an Engine where Perl does %s is reached from the second look on, although each that fails lets go of its way',
+  async (perl) => {
+    const info = JSON.stringify({ ServerVersion: '27.5.1', Name: 'far' });
+    const answer = `HTTP/1.1 200 OK\\r\\nContent-Length: ${info.length}\\r\\n\\r\\n${info}`;
+    script(
+      'docker',
+      `read -r asked; case $asked in GET*) printf '${answer}'; cat;; *) echo 'HTTP/1.1 400'; esac`,
+    );
+    script('perl', perl);
+    const endpoint = { kind: 'ssh', args: [`where-perl-does-${perl}`], said: 'ssh://far' } as const;
+    const found = { ok: true, endpoint, from: 'DOCKER_HOST' } as const;
+    const engine = new Engine({ find: () => found, onState: () => undefined });
+    try {
+      expect((await engine.probe()).state).toBe('FAILED');
+      expect(await engine.probe()).toMatchObject({ state: 'READY', version: '27.5.1' });
+      expect(logins()).toHaveLength(2);
+    } finally {
+      engine.close();
+    }
+  },
+);

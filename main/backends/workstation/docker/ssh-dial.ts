@@ -12,24 +12,37 @@ const idleMs = 60_000;
 const command = 'docker system dial-stdio';
 /** One that stands while nothing is said has to notice by itself that it is cut off. */
 const options = ['BatchMode=yes', 'ConnectTimeout=10', 'ServerAliveInterval=5', 'ServerAliveCountMax=3'];
-const perlMissing = 127;
+/** Of ssh itself, which did not get there. */
+const unreached = 255;
+/** Those who are reached like this run something else than what is asked of them, which is tried again only after this. */
+const plain = new Map<string, number>();
+const plainForMs = 600_000;
 
 export class SshDial {
   private exchange: DockerExchange | null = null;
   private open_ = 0;
   private idle: NodeJS.Timeout | null = null;
   private closed = false;
-  /** Without it each stream is a login of its own, and nothing there would always be read. */
-  private hasPerl = true;
+  /**
+   * Without it each stream is a login of its own, and nothing there would always be read. It lacks Perl or a part of it, or a key there
+   * may only run Docker's own command. Whoever learns that by a failure has another dial the next time.
+   */
+  private shares: boolean;
 
   constructor(
     private readonly args: readonly string[],
     private readonly idleAfterMs = idleMs,
-  ) {}
+  ) {
+    this.shares = (plain.get(this.place()) ?? 0) <= performance.now();
+  }
+
+  private place(): string {
+    return JSON.stringify(this.args);
+  }
 
   /** `listening`: always read at its far end. */
   open(listening: boolean): Duplex {
-    const stream = this.hasPerl ? this.shared().open(listening) : this.alone(listening);
+    const stream = this.shares ? this.shared().open(listening) : this.alone(listening);
     this.open_ += 1;
     if (this.idle !== null) clearTimeout(this.idle);
     stream.once('close', () => {
@@ -58,7 +71,9 @@ export class SshDial {
       const child = this.ssh(exchangeCommand(command));
       const exchange = new DockerExchange(child);
       child.once('close', (code) => {
-        if (code === perlMissing && !exchange.hasSpoken) this.hasPerl = false;
+        if (code === null || code === unreached || exchange.hasSpoken) return;
+        this.shares = false;
+        plain.set(this.place(), performance.now() + plainForMs);
       });
       this.exchange = exchange;
     }
@@ -66,7 +81,7 @@ export class SshDial {
   }
 
   private alone(listening: boolean): Duplex {
-    if (listening) return failing(new Error('Nothing can be listened to where there is no Perl.'));
+    if (listening) return failing(new Error('Nothing can be listened to where no Perl of ours can be run.'));
     return programStream(
       this.ssh(command),
       (code, said) => new Error(`ssh ended with exit code ${code ?? 'unknown'}: ${said}`),
