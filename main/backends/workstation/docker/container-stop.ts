@@ -91,11 +91,11 @@ export async function keepEnded<T>(
     for (;;) {
       await pauseOf(lookAgainMs);
       if (isOver) return;
-      await lookAtEnd(context, id, look);
+      // What cannot be asked now can be later, or is noticed by the work as well.
+      await lookAtEnd(context, id, look).catch(() => undefined);
     }
   };
-  // What cannot be asked is noticed by the work as well.
-  watch().catch(() => undefined);
+  void watch();
   return work.finally(() => {
     isOver = true;
   });
