@@ -38,3 +38,22 @@ test('a file of several containers goes once over each connection, and again whe
   await prepare(done);
   expect(puts()).toBe(1);
 });
+
+test('a path that could not be looked at is told apart from one where nothing is', async () => {
+  const files = new FarFiles('ws-2');
+  let asked = '';
+  files.connected((_, id) => {
+    asked = String(id);
+  });
+  const answered = (...texts: string[]): Promise<string | null> => {
+    const real = files.realPath('/data');
+    files.word(word('real', asked, ...texts));
+    return real;
+  };
+  expect(await answered('/disk/data')).toBe('/disk/data');
+  expect(await answered('')).toBeNull();
+  await expect(answered('', 'late')).rejects.toThrow('a file system there does not answer');
+  await expect(answered('', 'Too many open files')).rejects.toThrow(
+    '/data on ws-2 could not be looked at: Too many open files',
+  );
+});

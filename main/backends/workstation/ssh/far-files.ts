@@ -45,8 +45,8 @@ export class FarFiles implements HostFiles {
   async realPath(file: string): Promise<string | null> {
     const word = await this.ask('real', [file]);
     if (word === null) throw new Error(`${this.name} is not connected`);
-    if (word.text(2) === 'late')
-      throw new Error(`${file} on ${this.name} could not be looked at: a file system there does not answer`);
+    const why = word.text(2) === 'late' ? 'a file system there does not answer' : word.text(2);
+    if (why !== '') throw new Error(`${file} on ${this.name} could not be looked at: ${why}`);
     return word.text(1) === '' ? null : word.text(1);
   }
 

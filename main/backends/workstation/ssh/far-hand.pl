@@ -15,7 +15,7 @@
 #   notice ID UID NOTICE -> noticed ID
 #   strays UID...     stops every other attempt of the folder that lives -> strays-gone COUNT
 #   read ID UID FILE OFFSET MAX                      -> range ID SIZE DATA
-#   real ID PATH -> real ID PATH-WITHOUT-LINKS, or nothing and `late`
+#   real ID PATH -> real ID PATH-WITHOUT-LINKS, or nothing and `late` or why it could not be looked at
 #   prepare ID UID, the claim with its length before it, staged paths and hashes
 #                                -> prepared ID FOLDER WHY-NOT, and after these two the number of the error, or why its cards were refused
 #   hold UID CLAIM..., release UID, contained UID... claims of containers: one that runs, one that is over, and all that may live
@@ -975,7 +975,7 @@ sub real_path {
     my $real = -e $path ? eval { local $expected = 1; require Cwd; Cwd::realpath($path) } : undef;
     syswrite \*STDOUT, $real if defined $real;
   };
-  job("real-$id", $patience / 6, $look) or say_('real', $id, '');
+  job("real-$id", $patience / 6, $look) or say_('real', $id, '', "$!");
 }
 
 # The working folder of a container, with its staged files, when nobody else holds its cards.
@@ -1100,21 +1100,7 @@ for (;;) {
   my $ready = select $reads, $writes, undef, $busy ? 0.005 : $strays || %attempts ? 0.1 : %jobs || %loops || %contained ? 0.5 : $others_claim ? 1 : 10;
   $scanned = undef;
   if ($ready > 0) {
-    if (vec $reads, fileno $in, 1) {
-      my $count = sysread $in, $input, 262_144, length $input;
-      POSIX::_exit(0) if defined $count ? $count == 0 : $! != POSIX::EINTR();
-      $heard = mono() if $count;
-      while (length $input >= 4) {
-        my $size = unpack 'N', $input;
-        last if length $input < 4 + $size;
-        my $frame = substr $input, 4, $size;
-        substr $input, 0, 4 + $size, '';
-        receive(unpack '(N/a*)*', $frame);
-        reap();
-      }
-      # A long one over a slow line: that it arrives is told, since nothing that waits behind it can be answered yet.
-      if (length $input && $heard - $taking >= 1) { $taking = $heard; say_('taking', length $input) }
-    }
+    # Before a word closes what was found ready, and what it opens has the same number.
     for my $a (grep { $_->{starting} } values %attempts) { step_start($a, 0) if vec $reads, fileno $a->{starting}{read}, 1 }
     for my $id (keys %loops) {
       next unless vec $reads, fileno $loops{$id}{read}, 1;
@@ -1129,6 +1115,21 @@ for (;;) {
       my $count = sysread $jobs{$name}{read}, $jobs{$name}{text}, 65_536, length $jobs{$name}{text};
       next if !defined $count && $! == POSIX::EINTR();
       job_over($name, 0) if !$count || length $jobs{$name}{text} > 16_777_216;
+    }
+    if (vec $reads, fileno $in, 1) {
+      my $count = sysread $in, $input, 262_144, length $input;
+      POSIX::_exit(0) if defined $count ? $count == 0 : $! != POSIX::EINTR();
+      $heard = mono() if $count;
+      while (length $input >= 4) {
+        my $size = unpack 'N', $input;
+        last if length $input < 4 + $size;
+        my $frame = substr $input, 4, $size;
+        substr $input, 0, 4 + $size, '';
+        receive(unpack '(N/a*)*', $frame);
+        reap();
+      }
+      # A long one over a slow line: that it arrives is told, since nothing that waits behind it can be answered yet.
+      if (length $input && $heard - $taking >= 1) { $taking = $heard; say_('taking', length $input) }
     }
   }
   reap();

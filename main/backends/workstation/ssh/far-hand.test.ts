@@ -114,6 +114,10 @@ test('what cannot be asked as no more processes may be is answered all the same'
   expect(tool.text(2)).not.toBe('');
   hand.send('room', '8', '/');
   expect((await hand.word('room')).text(0)).toBe('8');
+  // Which is not that nothing is there.
+  hand.send('real', '9', '/');
+  const real = await hand.word('real');
+  expect([0, 1, 2].map((index) => real.text(index))).toEqual(['9', '', tool.text(2)]);
 });
 
 test("processes on cards are told with their attempt, whatever environment they have, and strangers' with their user", async () => {
