@@ -71,7 +71,7 @@ export interface Elders {
 }
 
 /**
- * Gangs, then large tasks, that have waited long: of users that hold no card first, then the longest wait first. They are hard to place:
+ * Gangs, then large tasks, that have waited long: first what asks for cards of users that hold none, then the longest wait. They are hard to place:
  * were they tried in their users' turns, small work would take what becomes free, and another one would hold the band's reservation in
  * each pass. So would it take each single card from who needs several: of these the first of each user comes as well.
  *
@@ -83,7 +83,7 @@ export interface Elders {
 export function eldersOf(cluster: EldersOf, nowMs: number, rules: Rules): Elders {
   const large: JobEntry[][] = bands.map(() => []);
   const firsts = bands.map(() => new Map<UserEntry, JobEntry>());
-  const quotas = new Quotas(cluster);
+  const waiting = { cluster, quotas: new Quotas(cluster), nowMs };
   let nextMs = Number.POSITIVE_INFINITY;
   for (const [shape, entries] of cluster.queue.alike) {
     shape.refresh(cluster.table);
@@ -97,7 +97,7 @@ export function eldersOf(cluster: EldersOf, nowMs: number, rules: Rules): Elders
       if (job.waitingSinceMs + afterMs > nowMs) {
         if (several) nextMs = Math.min(nextMs, job.waitingSinceMs + afterMs);
       } else if (!several) large[rank]?.push(entry);
-      else if (mayTakeCards(cluster, quotas, entry, nowMs)) {
+      else if (mayTakeCards(waiting, entry)) {
         const first = firsts[rank]?.get(user);
         if (first === undefined || compareAges(entry, first) < 0) firsts[rank]?.set(user, entry);
       }
@@ -107,24 +107,29 @@ export function eldersOf(cluster: EldersOf, nowMs: number, rules: Rules): Elders
   const byBand = bands.map((_, rank) => {
     let ahead = large[rank] ?? [];
     if (ahead.some(({ shape, user }) => shape.gpus > 0 && cards(user) > 0)) {
-      const others = waitersForCards(cluster, quotas, rank, nowMs, (shape) =>
+      const others = waitersForCards(waiting, rank, (shape) =>
         isNeither(shape) ? rules.reserveAfterMs : Number.POSITIVE_INFINITY,
       );
-      nextMs = Math.min(nextMs, others.nextMs);
-      const themselves = new Waiters();
-      for (const { shape, user } of ahead) themselves.add(shape, user);
-      const hasMore = holdersOfMore(cards, others.waiters, themselves);
+      nextMs = Math.min(nextMs, others.nextMs());
+      const themselves = new Waiters(waiting);
+      for (const entry of ahead) themselves.add(entry, nowMs);
+      const hasMore = holdersOfMore(cards, others, themselves);
       ahead = ahead.filter(({ shape, user }) => shape.gpus === 0 || !hasMore(shape, user));
     }
     const ofUsers = firsts[rank] ?? new Map<UserEntry, JobEntry>();
     if (ofUsers.size > 0) {
-      const hasMore = holdersOfMore(cards, waitersForCards(cluster, quotas, rank, nowMs, () => 0).waiters);
+      const hasMore = holdersOfMore(
+        cards,
+        waitersForCards(waiting, rank, () => 0),
+      );
       for (const [user, entry] of ofUsers) if (!hasMore(entry.shape, user)) ahead.push(entry);
     }
+    // Who asks for none comes by its wait: however much of that a user is given, it would still hold no card.
+    const isFirst = ({ shape, user }: JobEntry) => shape.gpus > 0 && cards(user) === 0;
     return ahead.sort(
       (left, right) =>
         hardnessOf(right) - hardnessOf(left) ||
-        Number(cards(left.user) > 0) - Number(cards(right.user) > 0) ||
+        Number(isFirst(right)) - Number(isFirst(left)) ||
         compareAges(left, right),
     );
   });
@@ -133,14 +138,21 @@ export function eldersOf(cluster: EldersOf, nowMs: number, rules: Rules): Elders
 
 type EldersOf = Pick<Cluster, 'queue' | 'table' | 'holdings' | 'jobState'>;
 
+interface Waiting {
+  readonly cluster: EldersOf;
+  readonly quotas: Quotas;
+  readonly nowMs: number;
+}
+
 /** Nothing but room keeps the next task of it, or the gang, from cards. */
-function mayTakeCards(cluster: EldersOf, quotas: Quotas, entry: JobEntry, nowMs: number): boolean {
+function mayTakeCards({ cluster, quotas, nowMs }: Waiting, entry: JobEntry): boolean {
   const { job, shape, ungated, claims, indexes } = entry;
   if (shape.gpus === 0 || shape.impossible) return false;
   const active = (cluster.holdings.active.get(job.id) ?? 0) + claims.length;
-  if (job.maxActive !== null && active >= job.maxActive) return false;
-  if (!quotas.allow(entry, job.gangBy === null ? 1 : indexes.length)) return false;
-  return ungated || gateOf(job, nowMs, (id) => cluster.jobState(id)) === null;
+  const tasks = job.gangBy === null ? 1 : indexes.length;
+  if (job.maxActive !== null && active + tasks > job.maxActive) return false;
+  if (!ungated && gateOf(job, nowMs, (id) => cluster.jobState(id)) !== null) return false;
+  return quotas.allow(entry, tasks);
 }
 
 /** Cards each user holds or is promised. */
@@ -150,48 +162,60 @@ function cardsHeld({ queue, holdings }: EldersOf): (user: UserEntry) => number {
     const user = queue.jobs.get(jobId)?.user;
     if (user !== undefined) promised.set(user, (promised.get(user) ?? 0) + devices.length);
   }
-  return (user) => user.gpus + (promised.get(user) ?? 0);
+  return promised.size === 0 ? (user) => user.gpus : (user) => user.gpus + (promised.get(user) ?? 0);
 }
 
-/** Users by the shape of what they wait for. */
+/** Users whose work waits for cards, by the machines it could have: these are few, however many shapes wait. */
 class Waiters {
-  readonly byShape = new Map<Shape, Set<UserEntry>>();
+  /** For each user the time from which on some of it counts. */
+  private readonly groups = new Map<
+    string,
+    { readonly shape: Shape; readonly from: Map<UserEntry, number> }
+  >();
 
-  add(shape: Shape, user: UserEntry): void {
-    const users = this.byShape.get(shape);
-    if (users === undefined) this.byShape.set(shape, new Set([user]));
-    else users.add(user);
+  constructor(private readonly waiting: Waiting) {}
+
+  add(entry: JobEntry, fromMs: number): void {
+    const { shape, user } = entry;
+    const group = this.groups.get(shape.machines) ?? { shape, from: new Map<UserEntry, number>() };
+    const ms = Math.max(fromMs, this.waiting.nowMs);
+    if (ms >= (group.from.get(user) ?? Number.POSITIVE_INFINITY) || !mayTakeCards(this.waiting, entry))
+      return;
+    group.from.set(user, ms);
+    this.groups.set(shape.machines, group);
   }
 
   /** Who waits for some of the machines that a task of the shape could have. */
   near(shape: Shape): UserEntry[] {
-    return [...this.byShape].flatMap(([other, users]) => (sharesMachines(shape, other) ? [...users] : []));
+    const users: UserEntry[] = [];
+    for (const group of this.groups.values()) {
+      if (!sharesMachines(shape, group.shape)) continue;
+      for (const [user, ms] of group.from) if (ms <= this.waiting.nowMs) users.push(user);
+    }
+    return users;
+  }
+
+  /** When more of them count; Infinity for never. */
+  nextMs(): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const { from } of this.groups.values())
+      for (const ms of from.values()) if (ms > this.waiting.nowMs) next = Math.min(next, ms);
+    return next;
   }
 }
 
-/** Whose work waits for cards in that band, as long as its shape is to; and when the next one will have. */
-function waitersForCards(
-  cluster: EldersOf,
-  quotas: Quotas,
-  rank: number,
-  nowMs: number,
-  afterMs: (shape: Shape) => number,
-): { readonly waiters: Waiters; readonly nextMs: number } {
-  const waiters = new Waiters();
-  let nextMs = Number.POSITIVE_INFINITY;
-  for (const [shape, entries] of cluster.queue.alike) {
+/** Whose work waits for cards in that band, from when it has waited as long as its shape is to. */
+function waitersForCards(waiting: Waiting, rank: number, afterMs: (shape: Shape) => number): Waiters {
+  const waiters = new Waiters(waiting);
+  for (const [shape, entries] of waiting.cluster.queue.alike) {
     const waitMs = afterMs(shape);
-    if (!Number.isFinite(waitMs)) continue;
+    if (shape.gpus === 0 || !Number.isFinite(waitMs)) continue;
     for (const entry of entries) {
-      const { job, user, indexes } = entry;
-      if (indexes.length === 0 || waiters.byShape.get(shape)?.has(user) === true) continue;
-      if (bandRank(bandOf(entry)) !== rank || !mayTakeCards(cluster, quotas, entry, nowMs)) continue;
-      const fromMs = job.waitingSinceMs + waitMs;
-      if (fromMs > nowMs) nextMs = Math.min(nextMs, fromMs);
-      else waiters.add(shape, user);
+      if (entry.indexes.length > 0 && bandRank(bandOf(entry)) === rank)
+        waiters.add(entry, entry.job.waitingSinceMs + waitMs);
     }
   }
-  return { waiters, nextMs };
+  return waiters;
 }
 
 /**
@@ -201,17 +225,17 @@ function waitersForCards(
 function holdersOfMore(
   cards: (user: UserEntry) => number,
   others: Waiters,
-  themselves = new Waiters(),
+  themselves: Waiters | null = null,
 ): (shape: Shape, user: UserEntry) => boolean {
-  const averages = new Map<Shape, number>();
+  const averages = new Map<string, number>();
   return (shape, user) => {
-    let average = averages.get(shape);
+    let average = averages.get(shape.machines);
     if (average === undefined) {
       const near = others.near(shape);
-      const users = new Set(near.length === 0 ? [] : [...near, ...themselves.near(shape)]);
+      const users = new Set(near.length === 0 ? [] : [...near, ...(themselves?.near(shape) ?? [])]);
       const sum = [...users].reduce((all, each) => all + cards(each), 0);
       average = users.size === 0 ? Number.POSITIVE_INFINITY : sum / users.size;
-      averages.set(shape, average);
+      averages.set(shape.machines, average);
     }
     return cards(user) > average;
   };

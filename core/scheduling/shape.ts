@@ -29,6 +29,8 @@ export class Shape {
   levels: readonly Uint32Array[] = [];
   /** Preferences met by machines of each level. */
   scores: readonly number[] = [];
+  /** All of these machines, in words: shapes that could have the same are told by it. */
+  machines = '';
   /** No machine there is could ever take a task. */
   impossible = false;
   /** One task asks for at least half of what the largest machine for it has: of cards if it asks for any, else of the rest. */
@@ -81,6 +83,7 @@ export class Shape {
     const variant = resolved.kind === 'resolved' ? resolved.variant : null;
     this.row = variant === null ? 0 : table.variants.indexOf(variant) + 1;
     const all = resolved.kind === 'resolved' ? this.possible(table) : new Uint32Array(table.words);
+    this.machines = all.join();
     this.impossible = all.every((word) => word === 0);
     this.isLarge = this.asksForHalf(table, all);
     this.rankByPreference(table, all);

@@ -216,6 +216,74 @@ describe.each([
   });
 });
 
+describe('who has no more than those that wait for cards reserves', () => {
+  /** All cards are taken, some by ann and some by bob; ann waits for four, and bob for one. */
+  function shared(ann: number, bob: number, asked: Parameters<TestCluster['submit']>[1] = {}): TestCluster {
+    const world = new TestCluster([box({ attributes: { rack: 'r' } })]);
+    const users = cards(8).map((_, at) => (at < ann ? 'ann' : at < ann + bob ? 'bob' : 'eve'));
+    for (const [at, user] of users.entries()) world.run(`/${user}/${at}`, 'w1', { devices: [`GPU-${at}`] });
+    world.submit('/ann/four', { gpuCount: 4, waitingSinceMs: world.nowMs - 40 * minute });
+    world.submit('/bob/one', { gpuCount: 1, waitingSinceMs: world.nowMs - 20 * minute, ...asked });
+    return world;
+  }
+
+  const reservedFor = (world: TestCluster) => world.decide().reservations.map(({ jobId }) => jobId);
+
+  test('and one that holds more does not', () => {
+    expect(reservedFor(shared(4, 4))).toEqual(['/ann/four']);
+    expect(reservedFor(shared(5, 3))).toEqual([]);
+  });
+
+  test.each([
+    ['is held', { held: true }],
+    ['may have no more of its tasks running', { maxActive: 0 }],
+    ['asks for more than any machine has', { gpuCount: 9 }],
+  ])('where what else waits %s', (_, asked) => {
+    expect(reservedFor(shared(5, 3, asked))).toEqual(['/ann/four']);
+    const world = shared(4, 4);
+    const waitingSinceMs = world.nowMs - 20 * minute;
+    world.submit('/dan/two', { gpuCount: 2, tasks: 2, gangBy: 'rack', waitingSinceMs, ...asked });
+    expect(reservedFor(world)).toEqual(['/ann/four']);
+  });
+
+  test('where what else waits may have no more by the quota of its user', () => {
+    const world = shared(5, 3);
+    const quota = { tasks: null, cpuMillicores: null, memoryBytes: null, gpuCount: 3 };
+    world.cluster.setBudgets([{ user: 'bob', limit: 0, quota, cumulative: null }], 0);
+    expect(reservedFor(world)).toEqual(['/ann/four']);
+  });
+
+  test('where what else waits asks for no card', () => {
+    const world = shared(4, 4);
+    world.submit('/dan/cpu', { cpu: 64, waitingSinceMs: world.nowMs - 20 * minute });
+    expect(reservedFor(world)).toEqual(['/ann/four']);
+  });
+
+  test('and nobody wakes for the younger work of who is known to wait long', () => {
+    const world = shared(5, 3);
+    world.submit('/bob/one', { gpuCount: 1, waitingSinceMs: world.nowMs - 5 * minute });
+    world.submit('/bob/older', {
+      gpuCount: 1,
+      memoryBytes: 2 * gib,
+      waitingSinceMs: world.nowMs - 20 * minute,
+    });
+    const { byBand, nextMs } = eldersOf(world.cluster, world.nowMs, world.rules);
+    expect([byBand.flat(), nextMs]).toEqual([[], Number.POSITIVE_INFINITY]);
+  });
+});
+
+test.each([
+  ['gangs', { tasks: 2, gangBy: 'rack' }],
+  ['large tasks', { cpu: 64 }],
+])('%s without cards are tried by how long they wait, whoever holds cards', (_, asked) => {
+  const world = new TestCluster([box({ attributes: { rack: 'r' } })]);
+  world.run('/ann/0', 'w1', { devices: ['GPU-0'] });
+  world.submit('/ann/old', { ...asked, waitingSinceMs: world.nowMs - 600 * minute });
+  world.submit('/bob/new', { ...asked, waitingSinceMs: world.nowMs - 20 * minute });
+  const { byBand } = eldersOf(world.cluster, world.nowMs, world.rules);
+  expect(byBand.flat().map(({ job }) => job.id)).toEqual(['/ann/old', '/bob/new']);
+});
+
 describe('beside what is kept for who waits for cards', () => {
   /** Endless work has all cards; ann waits for four of them. */
   function keeping(asked = {}): TestCluster {
