@@ -1,5 +1,6 @@
 /** Who waits long for several cards, and who may start beside what is kept for others. */
 import { describe, expect, test } from 'vitest';
+import type { Constraint } from '../contract/job-request.js';
 import { positionReason } from './explanation/place-in-queue.js';
 import { eldersOf } from './order.js';
 import { cards, gib, minute, placesOf, TestCluster, worker } from './test-cluster.js';
@@ -191,7 +192,7 @@ describe.each([
       ...world.cluster.table.workers,
       box({ id: 'w2', attributes, cpuMillicores: 500, gpus: cards(4) }),
     ]);
-    const constraints = [{ key: 'big', op: 'EQ', values: ['yes'], mode: 'REQUIRED' }] as const;
+    const constraints: Constraint[] = [{ key: 'big', op: 'EQ', values: ['yes'], mode: 'REQUIRED' }];
     world.submit('/cid/elsewhere', { cpu: 0.25, gpuCount: 1, constraints, waitingSinceMs });
     const { byBand } = eldersOf(world.cluster, world.nowMs, world.rules);
     expect(byBand.flat().length).toBe(298);
