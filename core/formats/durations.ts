@@ -27,9 +27,13 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-/** `1h 23m`, `4m 05s`, `12s`, `0.4s`: the two largest units. A negative value (a clock set back) reads as 0. */
+/**
+ * `1h 23m`, `4m 05s`, `12s`, `0.4s`: the two largest units. What is too short for that, but not nothing, is `<0.1s`. A negative value (a
+ * clock set back) reads as 0.
+ */
 export function formatDuration(ms: number): string {
   const value = Math.max(0, ms);
+  if (value > 0 && value < 100) return '<0.1s';
   if (value < 10_000) {
     const tenths = Math.floor(value / 100) / 10;
     return `${Number.isInteger(tenths) ? tenths : tenths.toFixed(1)}s`;

@@ -6,6 +6,8 @@ export interface Dropped {
   readonly path: string;
   readonly isFolder: boolean;
   readonly file: File;
+  /** How many were dropped with it: the form takes one. */
+  readonly others: number;
 }
 
 export const dropped = createStore<Dropped | null>(null);
@@ -22,7 +24,7 @@ export function takeDrops(bridge: DesktopBridge, onDrop: () => void): () => void
     const path = bridge.readDroppedPath(file);
     if (path === null) return;
     const isFolder = event.dataTransfer?.items[0]?.webkitGetAsEntry()?.isDirectory ?? false;
-    dropped.set({ path, isFolder, file });
+    dropped.set({ path, isFolder, file, others: (event.dataTransfer?.files.length ?? 1) - 1 });
     onDrop();
   };
   window.addEventListener('dragover', over);

@@ -121,7 +121,10 @@ export const newJob = {
   fieldError: (value: string, expected: string): string => `${value}: expected ${expected}.`,
   required: (expected: string): string => `Expected ${expected}.`,
   yamlField: 'The job as YAML',
-  dropped: (name: string): string => `Filled in from ${name}.`,
+  dropped: (name: string, others: number): string =>
+    others === 0
+      ? `Filled in from ${name}.`
+      : `Filled in from ${name}. The form takes one: ${others === 1 ? 'the other was' : `${others} others were`} left out.`,
   droppedOnBroken: (name: string, message: string): string =>
     `${name} was not filled in, as the YAML in the form cannot be read. ${message}`,
 } as const;

@@ -62,9 +62,10 @@ test('a script dropped on any page opens New job filled in; a folder becomes the
   const { page } = desktop;
   const script = path.join(root, 'train.py');
   writeFileSync(script, 'print("trained")\n');
+  writeFileSync(path.join(root, 'other.py'), '');
   await expect(page.getByText('Healthy')).toBeVisible();
   await expect(page.getByRole('heading', { name: 'Jobs', level: 1 })).toBeVisible();
-  await dropFile(page, script);
+  await dropFile(page, script, path.join(root, 'other.py'));
   // Without the page's own handling the window would be led to the file.
   await expect(page.getByRole('heading', { name: 'New job', level: 1 })).toBeVisible();
   expect(page.url()).toContain('iris://app/');
@@ -73,6 +74,7 @@ test('a script dropped on any page opens New job filled in; a folder becomes the
   const folder = page.getByRole('textbox', { name: 'Working folder', exact: true });
   await expect(command).toHaveValue('python3 train.py');
   await expect(folder).toHaveValue(root);
+  await expect(page.getByText(/The form takes one: the other was left out\.$/)).toBeVisible();
 
   const project = path.join(root, 'project.v2');
   mkdirSync(project);
@@ -85,9 +87,9 @@ test('a script dropped on any page opens New job filled in; a folder becomes the
 });
 
 /** As the window system does it: the page is given the file itself. */
-async function dropFile(page: Page, file: string): Promise<void> {
+async function dropFile(page: Page, ...files: string[]): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  const data = { items: [], files: [file], dragOperationsMask: 1 };
+  const data = { items: [], files, dragOperationsMask: 1 };
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
     await session.send('Input.dispatchDragEvent', { type, x: 400, y: 300, data });
   await session.detach();

@@ -49,9 +49,9 @@ const write = (command = 'python train.py') => {
 const submit = () => {
   fireEvent.keyDown(document.body, { key: 'Enter', ctrlKey: true });
 };
-const drop = (path: string, isFolder: boolean) => {
+const drop = (path: string, isFolder: boolean, others = 0) => {
   act(() => {
-    dropped.set({ path, isFolder, file: new File([''], 'x') });
+    dropped.set({ path, isFolder, file: new File([''], 'x'), others });
   });
 };
 
@@ -156,6 +156,17 @@ describe('what takes the place of what was written', () => {
     await screen.findByText('Filled in from /home/anna/work.');
     expect(valueOf('Command')).toBe('python other.py');
     expect([valueOf('Working folder'), valueOf('Memory')]).toEqual(['/home/anna/work', '8G']);
+  });
+
+  it('says how many of several dropped at once it has left out', async () => {
+    show();
+    drop('/home/anna/train.py', false, 1);
+    await screen.findByText(
+      'Filled in from /home/anna/train.py. The form takes one: the other was left out.',
+    );
+    drop('/home/anna/eval.py', false, 3);
+    await screen.findByText('Filled in from /home/anna/eval.py. The form takes one: 3 others were left out.');
+    expect(valueOf('Command')).toBe('python3 eval.py');
   });
 
   it('leaves YAML that cannot be read as it is', async () => {

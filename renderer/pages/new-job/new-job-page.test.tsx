@@ -240,7 +240,7 @@ describe('New job', () => {
     const file = new File([''], 'job.yaml');
     vi.spyOn(file, 'text').mockRejectedValue(new Error('NotReadableError: the file is gone'));
     act(() => {
-      dropped.set({ path: '/home/anna/job.yaml', isFolder: false, file });
+      dropped.set({ path: '/home/anna/job.yaml', isFolder: false, file, others: 0 });
     });
     await screen.findByText('/home/anna/job.yaml: NotReadableError: the file is gone');
   });

@@ -29,13 +29,13 @@ export function useDrop(fill: (form: JobForm) => void, current: () => Result<Job
   useEffect(() => {
     if (waiting === null) return;
     dropped.set(null);
-    const { path, isFolder, file } = waiting;
+    const { path, isFolder, file, others } = waiting;
     if (isFolder || !/\.ya?ml$/i.test(path)) {
       const now = current();
       if (now.ok) fill(formForPath(path, isFolder, now.value));
       toast(
         now.ok
-          ? { tone: 'info', text: words.dropped(path) }
+          ? { tone: 'info', text: words.dropped(path, others) }
           : { tone: 'error', text: words.droppedOnBroken(path, now.refusal.message) },
       );
       return;
@@ -46,7 +46,7 @@ export function useDrop(fill: (form: JobForm) => void, current: () => Result<Job
         if (read.ok) fill(requestToForm(read.value));
         toast(
           read.ok
-            ? { tone: 'info', text: words.dropped(path) }
+            ? { tone: 'info', text: words.dropped(path, others) }
             : { tone: 'error', text: `${path}: ${read.refusal.message}` },
         );
       },
