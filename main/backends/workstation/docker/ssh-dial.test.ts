@@ -109,5 +109,11 @@ test.each(['exit 127', 'exit 2', 'exec docker'])(
     } finally {
       engine.close();
     }
+    // Once it can be run there, by whoever is next.
+    rmSync(path.join(folder, 'perl'));
+    script('docker', 'exec cat');
+    dial = new SshDial(endpoint.args);
+    expect(await Promise.all(['a', 'b', 'c'].map(ask))).toEqual(['a', 'b', 'c']);
+    expect(logins()).toHaveLength(3);
   },
 );

@@ -14,9 +14,12 @@ const command = 'docker system dial-stdio';
 const options = ['BatchMode=yes', 'ConnectTimeout=10', 'ServerAliveInterval=5', 'ServerAliveCountMax=3'];
 /** Of ssh itself, which did not get there. */
 const unreached = 255;
-/** Those who are reached like this run something else than what is asked of them, which is tried again only after this. */
+/**
+ * Who is reached like this ran something else than what was asked of them, seen at what time. Whoever learns that by a failure has another
+ * dial the next time: that one asks otherwise, and one after it, or much later, tries again.
+ */
 const plain = new Map<string, number>();
-const plainForMs = 600_000;
+const plainForMs = 2 * idleMs;
 
 export class SshDial {
   private exchange: DockerExchange | null = null;
@@ -24,24 +27,19 @@ export class SshDial {
   private idle: NodeJS.Timeout | null = null;
   private closed = false;
   /**
-   * Without it each stream is a login of its own, and nothing there would always be read. It lacks Perl or a part of it, or a key there
-   * may only run Docker's own command. Whoever learns that by a failure has another dial the next time.
+   * Without that each stream is a login of its own, and nothing there would always be read. Perl or a part of it is not there, or a key
+   * may only run Docker's own command. Null: nothing was asked yet.
    */
-  private shares: boolean;
+  private shares: boolean | null = null;
 
   constructor(
     private readonly args: readonly string[],
     private readonly idleAfterMs = idleMs,
-  ) {
-    this.shares = (plain.get(this.place()) ?? 0) <= performance.now();
-  }
-
-  private place(): string {
-    return JSON.stringify(this.args);
-  }
+  ) {}
 
   /** `listening`: always read at its far end. */
   open(listening: boolean): Duplex {
+    this.shares ??= this.mayShare();
     const stream = this.shares ? this.shared().open(listening) : this.alone(listening);
     this.open_ += 1;
     if (this.idle !== null) clearTimeout(this.idle);
@@ -60,6 +58,16 @@ export class SshDial {
     if (this.open_ === 0) this.hangUp();
   }
 
+  private place(): string {
+    return JSON.stringify(this.args);
+  }
+
+  private mayShare(): boolean {
+    const seenMs = plain.get(this.place());
+    plain.delete(this.place());
+    return seenMs === undefined || performance.now() - seenMs > plainForMs;
+  }
+
   private hangUp(): void {
     if (this.idle !== null) clearTimeout(this.idle);
     this.exchange?.close();
@@ -73,7 +81,7 @@ export class SshDial {
       child.once('close', (code) => {
         if (code === null || code === unreached || exchange.hasSpoken) return;
         this.shares = false;
-        plain.set(this.place(), performance.now() + plainForMs);
+        plain.set(this.place(), performance.now());
       });
       this.exchange = exchange;
     }
