@@ -1,6 +1,7 @@
 /** What comes before a start, whichever launcher makes it: the attempt's folder, its control groups, the supervisor's arguments. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Cause } from '../../../../core/contract/views.js';
 import { claimPath } from './claim.js';
 import { createGroups } from './control-groups.js';
 import { isErrorCode } from './error-code.js';
@@ -112,4 +113,11 @@ export function refuseSpawn(uid: string, code: string | undefined, message: stri
     exitCode: null,
     fault: tooLong,
   };
+}
+
+/** `machine`: null for this one. Another try, or another machine, may get an answer. */
+export function silentStart(folder: string, seconds: number | string, machine: string | null): Cause {
+  const where = machine === null ? '' : ` on the machine ${machine}`;
+  const message = `Neither the working folder ${folder} nor its program could be looked at${where} within ${seconds} s: a file system there does not answer.`;
+  return { code: 'START_FAILED', message };
 }

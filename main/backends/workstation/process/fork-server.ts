@@ -231,7 +231,8 @@ export function openForkServer(options: ChannelOptions): LauncherChannel {
           if (!over) options.onEvents(early);
         });
     },
-    kill: () => child.kill('SIGKILL'),
+    // Without waiting for its end: what hangs in a file system may not even die.
+    kill: () => lost('the fork server did not answer'),
     close: () => {
       finish();
       return endLauncher(child, () => child.stdin.end());

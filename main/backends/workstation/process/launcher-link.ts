@@ -2,7 +2,11 @@
  * The backend's side of its launcher: runs one at the first need, keeps it alive, and sends again what a dead one had not
  * confirmed. Of several kinds the first that works here serves.
  */
+import { attemptFolder, silentStart, type Refusal } from './attempt-start.js';
+import { fence } from './claim.js';
+import { messageOf } from './error-code.js';
 import { openForkServer } from './fork-server.js';
+import { HangingStarts } from './hanging-starts.js';
 import type { LauncherChannel, LauncherCommand } from './launcher-channel.js';
 import type { LauncherEvent, LauncherSetup, StartItem } from './launcher-protocol.js';
 import { openNodeLauncher } from './node-launcher.js';
@@ -31,6 +35,8 @@ export interface LinkOptions {
   readonly monotonicMs: () => number;
   /** With nothing to start before, the launcher is run so much later. */
   readonly firstAfterMs: number;
+  /** A launcher that was asked to start something and says nothing for so long is replaced. */
+  readonly silenceMs?: number | undefined;
   readonly onEvents: (events: readonly LauncherEvent[]) => void;
   /** A launcher died: what it watched has to be watched otherwise. */
   readonly onLost: () => void;
@@ -38,14 +44,15 @@ export interface LinkOptions {
 
 const firstRetryMs = 20;
 const longestRetryMs = 5000;
-/** A launcher that was asked to start something and says nothing for so long is replaced. */
-const silenceMs = 30_000;
-const lookEveryMs = 5000;
+const usualSilenceMs = 30_000;
+const looksInSilence = 6;
 /** One of several that is not ready by then does not work here. */
-const readyMs = 10_000;
+const readyLooks = 2;
 
 export function createLauncherLink(options: LinkOptions): LauncherLink {
-  const { log, monotonicMs } = options;
+  const { log, monotonicMs, setup } = options;
+  const silenceMs = options.silenceMs ?? usualSilenceMs;
+  const hanging = new HangingStarts(setup);
   const unconfirmed = new Map<string, StartItem>();
   const launchers = [...options.launchers];
   let channel: LauncherChannel | null = null;
@@ -57,16 +64,19 @@ export function createLauncherLink(options: LinkOptions): LauncherLink {
   let retryTimer: NodeJS.Timeout | null = null;
   /** Looks since something was heard. A thread that was kept busy has not looked, and so has missed nothing. */
   let quietLooks = 0;
+  /** It is replaced because it hangs at what it was asked to start. */
+  let hangs = false;
 
   function open(): void {
     retryTimer = null;
     const launcher = launchers[0];
     if (closed || launcher === undefined) return;
     quietLooks = 0;
+    hanging.opened();
     const openOne = launcher.kind === 'node' ? openNodeLauncher : openForkServer;
     channel = openOne({
       launcher,
-      setup: options.setup,
+      setup,
       nowMs: options.nowMs,
       monotonicMs,
       onReady: () => {
@@ -74,15 +84,51 @@ export function createLauncherLink(options: LinkOptions): LauncherLink {
         proved = true;
         quietLooks = 0;
         retryMs = firstRetryMs;
-        if (unconfirmed.size > 0) channel?.start([...unconfirmed.values()]);
+        if (unconfirmed.size > 0) send([...unconfirmed.values()]);
       },
       onEvents: (events) => {
         quietLooks = 0;
-        for (const event of events) unconfirmed.delete(event.uid);
+        for (const { uid } of events) {
+          unconfirmed.delete(uid);
+          hanging.heard(uid);
+        }
         options.onEvents(events);
       },
       onLost: lost,
     });
+  }
+
+  function send(items: readonly StartItem[]): void {
+    hanging.sent(items);
+    channel?.start(items);
+  }
+
+  /** All others come first with the next launcher; one that hangs then as well is given up, with what is to run in the same folder. */
+  function passOver(): void {
+    const at = hanging.at();
+    // Nobody may want it any more.
+    if (at === null || !unconfirmed.has(at.uid)) return;
+    const alike = [...unconfirmed.values()].filter(({ folder }) => folder === at.folder);
+    const isOver = hanging.again(at.uid);
+    const refused: Refusal[] = [];
+    for (const item of alike) {
+      unconfirmed.delete(item.uid);
+      if (isOver && isFenced(item.uid)) {
+        const cause = silentStart(item.folder, (2 * silenceMs) / 1000, null);
+        refused.push({ kind: 'refused', uid: item.uid, cause, exitCode: null, fault: false });
+      } else unconfirmed.set(item.uid, item);
+    }
+    if (refused.length > 0) options.onEvents(refused);
+  }
+
+  /** Then no launcher that comes to it late can run it. */
+  function isFenced(uid: string): boolean {
+    try {
+      return fence(attemptFolder(setup, uid));
+    } catch (error) {
+      log.warn('A start that hangs cannot be given up', { uid, error: messageOf(error) });
+      return false;
+    }
   }
 
   function lost(why: string): void {
@@ -90,6 +136,8 @@ export function createLauncherLink(options: LinkOptions): LauncherLink {
     channel = null;
     ready = false;
     if (closed) return;
+    if (hangs) passOver();
+    hangs = false;
     if (!proved && launchers.length > 1) {
       const launcher = launchers.shift();
       log.warn('A launcher does not work here; the next kind serves, which is slower', {
@@ -106,15 +154,16 @@ export function createLauncherLink(options: LinkOptions): LauncherLink {
   }
 
   // What has arrived is read first.
-  const silence = setInterval(() => setImmediate(look), lookEveryMs);
+  const silence = setInterval(() => setImmediate(look), silenceMs / looksInSilence);
   silence.unref();
 
   function look(): void {
     if (channel === null) return;
     quietLooks += 1;
-    const patienceMs = proved || launchers.length === 1 ? silenceMs : readyMs;
-    if ((ready && unconfirmed.size === 0) || quietLooks * lookEveryMs < patienceMs) return;
+    const patience = proved || launchers.length === 1 ? looksInSilence : readyLooks;
+    if ((ready && unconfirmed.size === 0) || quietLooks < patience) return;
     log.error('The launcher does not answer and is replaced', { pid: channel.pid });
+    hangs = ready;
     channel.kill();
   }
 
@@ -131,10 +180,11 @@ export function createLauncherLink(options: LinkOptions): LauncherLink {
       openFirst();
       if (unconfirmed.size === 0) quietLooks = 0;
       for (const item of items) unconfirmed.set(item.uid, item);
-      if (ready) channel?.start(items);
+      if (ready) send(items);
     },
     forget: (uid) => {
       unconfirmed.delete(uid);
+      hanging.forget(uid);
     },
     pid: () => channel?.pid ?? null,
     close: () => {

@@ -10,6 +10,7 @@ import {
   refuseByFault,
   refuseFolder,
   refuseSpawn,
+  silentStart,
   supervisorCommand,
   type Refusal,
 } from '../process/attempt-start.js';
@@ -127,10 +128,7 @@ export function farRefusal(word: FarWord, launch: AttemptLaunch, place: FarPlace
     return refuseByFault(uid, stagingFault(systemCode(word.number(4)), message));
   }
   const refused = (cause: Cause): Refusal => ({ kind: 'refused', uid, fault: false, exitCode: null, cause });
-  if (step === 'silent') {
-    const message = `Neither the working folder ${spec.workingDirectory} nor its program could be looked at on the machine ${launch.workerId} within ${word.text(2)} s: a file system there does not answer.`;
-    return refused({ code: 'START_FAILED', message });
-  }
+  if (step === 'silent') return refused(silentStart(spec.workingDirectory, word.text(2), launch.workerId));
   const claim = claimRefusal(word, 1, launch);
   if (claim !== null) return refused(claim);
   const code = systemCode(word.number(2)) ?? word.text(3);
