@@ -95,7 +95,7 @@ const rules: readonly (readonly [RegExp, DaemonErrorKind, string | null])[] = [
     'Create the folder on the machine, or name another.',
   ],
   [
-    /invalid mount config .* permission denied|error mounting .* permission denied/i,
+    /invalid mount config .* permission denied|error mounting [\\"]*\/.* permission denied/i,
     'FOLDER_DENIED',
     'Docker itself may not look into that folder, as in a home of a network that gives root no rights: name a folder it may read, use rootless Docker, or run the job without an image.',
   ],

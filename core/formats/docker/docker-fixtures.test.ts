@@ -256,6 +256,15 @@ describe('what the daemon says', () => {
       'NO_SUCH_PLATFORM',
     ],
     ['invalid mount config for type "bind": stat /home/ann/run: permission denied', 'FOLDER_DENIED'],
+    [
+      'failed to create task for container: OCI runtime create failed: runc create failed: unable to start container process: error during container init: error mounting "/home/ann/run" to rootfs at "/home/ann/run": mount src=/home/ann/run, dst=/home/ann/run: permission denied: unknown',
+      'FOLDER_DENIED',
+    ],
+    // No folder of anybody's: an Engine that itself runs in a container may not do that.
+    [
+      'failed to create task for container: OCI runtime create failed: runc create failed: unable to start container process: error during container init: error mounting "proc" to rootfs at "/proc": mount src=proc, dst=/proc, dstFd=/proc/thread-self/fd/8, flags=0xe: permission denied: unknown',
+      'OTHER',
+    ],
     ['dial tcp: lookup registry.example on 10.0.0.1:53: no such host', 'REGISTRY_UNREACHABLE'],
   ])('%s', (said, kind) => {
     expect(readDaemonError(said).kind).toBe(kind);
