@@ -149,6 +149,18 @@ describe('logins', () => {
     await expect(loginFor('n.example/a', environment, home)).rejects.toThrow('docker-credential-nosuch');
   });
 
+  it.each([
+    ['kill -SEGV $$', 'ended by SIGSEGV'],
+    ['exit 3', 'exit code 3'],
+  ])('say how a helper that does %s has failed', async (script, how) => {
+    put('bin/docker-credential-test', `#!/bin/sh\n${script}\n`, 0o755);
+    put('.docker/config.json', { credsStore: 'test' });
+    const environment = { PATH: `${path.join(home, 'bin')}:${process.env['PATH'] ?? ''}` };
+    await expect(loginFor('r.example/a', environment, home)).rejects.toThrow(
+      `The credential helper docker-credential-test failed for r.example (${how})`,
+    );
+  });
+
   it('come from a helper that leaves a program of its own behind, which goes on', async () => {
     const helper = '#!/bin/sh\nsleep 60 &\necho $! >"$0.pid"\necho \'{"Username":"bob","Secret":"s"}\'\n';
     put('bin/docker-credential-test', helper, 0o755);

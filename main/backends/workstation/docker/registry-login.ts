@@ -92,10 +92,9 @@ async function askHelper(
   if (!/^[A-Za-z0-9._-]+$/.test(helper))
     throw new Error(`${JSON.stringify(helper)} is no name of a credential helper`);
   const program = `docker-credential-${helper}`;
-  const { code, output } = await runHelper(program, registry, environment);
-  if (code !== 0) {
+  const { how, output } = await runHelper(program, registry, environment);
+  if (how !== null) {
     if (/credentials not found/i.test(output)) return null;
-    const how = code === null ? `no answer within ${helperMs / 1000} s` : `exit code ${code}`;
     throw new Error(`The credential helper ${program} failed for ${registry} (${how})`);
   }
   const answer = answerSchema.safeParse(readJson(output));
@@ -106,16 +105,19 @@ async function askHelper(
     : { username, password, serveraddress: registry };
 }
 
+/** `how`: it failed; null: it did not. */
 function runHelper(
   program: string,
   registry: string,
   environment: Readonly<Record<string, string | undefined>>,
-): Promise<{ code: number | null; output: string }> {
+): Promise<{ how: string | null; output: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, ['get'], {
       env: environment,
       stdio: ['pipe', 'pipe', 'ignore'],
       timeout: helperMs,
+      // One that ignores a milder one would keep the pull waiting.
+      killSignal: 'SIGKILL',
     });
     let output = '';
     child.stdout.on('data', (piece: Buffer) => {
@@ -125,13 +127,15 @@ function runHelper(
     child.on('error', (error) =>
       reject(new Error(`The credential helper ${program} cannot be run: ${error.message}`)),
     );
-    const over = (code: number | null): void => {
-      resolve({ code, output });
+    const over = (code: number | null, signal: string | null): void => {
+      const ended = code === null ? `ended by ${signal ?? 'a signal'}` : `exit code ${code}`;
+      const how = child.killed ? `no answer within ${helperMs / 1000} s` : ended;
+      resolve({ how: code === 0 ? null : how, output });
       child.stdout.destroy();
     };
     child.on('close', over);
     // What it started may hold its output open for as long as that lives.
-    child.on('exit', (code) => setTimeout(() => over(code), lastWordsMs).unref());
+    child.on('exit', (code, signal) => setTimeout(() => over(code, signal), lastWordsMs).unref());
     child.stdin.end(registry);
   });
 }
