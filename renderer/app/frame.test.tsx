@@ -5,6 +5,7 @@ import { refusal } from '../../core/contract/errors.js';
 import { fakeSummary } from '../../test/harness/fake-data.js';
 import { findViolations } from '../../test/harness/axe.js';
 import { FakeHost, type FakeHostOptions } from '../../test/harness/fake-host.js';
+import { manyMachines } from '../../test/harness/fake-lab.js';
 import { renderInWindow } from '../../test/harness/render-window.js';
 import { Frame } from './frame.js';
 import { currentRoute } from './router.js';
@@ -103,6 +104,15 @@ describe('frame', () => {
     });
     fireEvent.click(screen.getByRole('option', { name: 'ws-1' }));
     expect(currentRoute()).toMatchObject({ page: 'machine', machineId: 'ws-1' });
+  });
+
+  it('shows the first of many machines that match', async () => {
+    const host = new FakeHost();
+    host.machines = manyMachines(host.nowMs, 60);
+    await show({ host });
+    press('k', { ctrlKey: true });
+    fireEvent.change(await screen.findByRole('combobox'), { target: { value: 'ws-' } });
+    await waitFor(() => expect(screen.getAllByRole('option', { name: /^ws-\d+$/ }).length).toBe(8));
   });
 
   it('shows every key that works here with ?', async () => {

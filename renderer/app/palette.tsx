@@ -1,4 +1,4 @@
-/** Every action, page and job by a few letters: a text field over a list, the first entry chosen, Enter runs it. */
+/** Every action, page, machine and job by a few letters: a text field over a list, the first entry chosen, Enter runs it. */
 import { Modal } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
@@ -15,6 +15,7 @@ import styles from './palette.module.css';
 import { jobRoute, navigate } from './router.js';
 
 const jobsShown = 8;
+const machinesShown = 8;
 const openStore = createStore(false);
 
 export function openPalette(): void {
@@ -96,9 +97,10 @@ function PaletteBody({ onHelp }: { readonly onHelp: () => void }) {
     ...pages
       .filter((action) => matchesAction(action, query))
       .map((action) => actionEntry(common.palettePages, action)),
-    // There may be many, so only those that are asked for.
+    // There may be a thousand, so only those that are asked for, and of these the first.
     ...machines
       .filter((action) => query.trim() !== '' && matchesAction(action, query))
+      .slice(0, machinesShown)
       .map((action) => actionEntry(common.paletteMachines, action)),
     ...found.map((job): Entry => ({
       key: job.id,
