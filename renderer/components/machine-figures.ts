@@ -28,6 +28,16 @@ export function gpusOf(machines: readonly MachineView[]): { readonly free: numbe
   return { free: freeGpus(here), all: all.length };
 }
 
+/** What jobs of other controllers on the machine have of it, for where the room beside a figure is small; null: nothing. */
+export function ofOthers({ others }: MachineView): string | null {
+  const { cpuMillicores = 0, memoryBytes = 0 } = others ?? {};
+  const parts = [
+    ...(cpuMillicores === 0 ? [] : [machines.coresCount(formatCores(cpuMillicores))]),
+    ...(memoryBytes === 0 ? [] : [machines.memorySize(formatSize(memoryBytes))]),
+  ];
+  return parts.length === 0 ? null : machines.withOthers(parts.join(' and '));
+}
+
 /** What stands behind the cores that are free, when jobs of other controllers on the machine have some. */
 export function coresOfOthers({ others }: MachineView): string {
   const has = others?.cpuMillicores ?? 0;

@@ -73,6 +73,9 @@ export const machines = {
   disk: (mountPoint: string): string => `Disk ${mountPoint}`,
   busy: (percent: number): string => `${Math.round(percent)}%`,
   coresFree: (free: string, all: string): string => `${free} of ${all} cores free for jobs`,
+  coresCount: (cores: string): string => `${cores} ${cores === '1' ? 'core' : 'cores'}`,
+  memorySize: (size: string): string => `${size} of memory`,
+  withOthers: (what: string): string => `${what} with jobs of other controllers`,
   /** Behind what is free; empty where they have nothing. */
   ofOthers: (value: number, text: string): string =>
     value === 0 ? '' : `, ${text} with jobs of other controllers`,

@@ -16,7 +16,7 @@ import { machines as words } from '../../strings/machines.js';
 import { formatCores } from '../../strings/numbers.js';
 import { GpuTile } from './gpu-tile.js';
 import styles from './machine-card.module.css';
-import { coresOfOthers, lowDisks, memoryOfOthers } from '../../components/machine-figures.js';
+import { lowDisks, ofOthers } from '../../components/machine-figures.js';
 
 export interface MachineCardProps {
   readonly machine: MachineView;
@@ -138,6 +138,7 @@ function Load({ machine }: { readonly machine: MachineView }) {
   const used = machine.memoryTotalBytes - machine.memoryAvailableBytes;
   const busy = machine.cpuBusyPercent;
   const cpu = busy === null ? words.notMeasured : words.busy(busy);
+  const others = ofOthers(machine);
   const memory = words.memoryUsed(formatSize(used), formatSize(machine.memoryTotalBytes));
   return (
     <div className={styles['load']}>
@@ -146,7 +147,6 @@ function Load({ machine }: { readonly machine: MachineView }) {
       <span className={styles['figure']}>{busy === null ? common.dash : cpu}</span>
       <span className={`${styles['free'] ?? ''} iris-ellipsis`}>
         {words.coresFree(formatCores(machine.cpuMillicoresFree), formatCores(machine.cpuMillicoresTotal))}
-        {coresOfOthers(machine)}
       </span>
       <span>{words.memory}</span>
       <Meter
@@ -157,8 +157,8 @@ function Load({ machine }: { readonly machine: MachineView }) {
       <span className={styles['figure']}>{memory}</span>
       <span className={`${styles['free'] ?? ''} iris-ellipsis`}>
         {words.memoryFree(formatSize(machine.memoryFreeForJobsBytes))}
-        {memoryOfOthers(machine)}
       </span>
+      {others === null ? null : <span className={styles['others']}>{others}</span>}
     </div>
   );
 }

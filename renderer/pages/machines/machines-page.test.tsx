@@ -57,6 +57,17 @@ describe('Machines page', () => {
     await within(h100).findByText('99%');
   });
 
+  it('says on one line of a card what jobs of other controllers have of the machine', async () => {
+    const host = lab();
+    host.machines = host.machines.map((machine) => ({
+      ...machine,
+      others: { cpuMillicores: machine.id === 'spark' ? 0 : 1500, memoryBytes: 2 ** 31 },
+    }));
+    renderInWindow(<MachinesPage />, { host });
+    within(await card('h100-1')).getByText('1.5 cores and 2 GiB of memory with jobs of other controllers');
+    within(await card('spark')).getByText('2 GiB of memory with jobs of other controllers');
+  });
+
   it('names each task that shares a card on a line of its own', async () => {
     const host = lab();
     host.machines = host.machines.map((machine) =>

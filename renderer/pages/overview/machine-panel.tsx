@@ -122,7 +122,7 @@ function Line({ label, value, note, children }: MeterLineProps) {
         <span className={`${styles['value'] ?? ''} iris-ellipsis`}>{value}</span>
       </div>
       {children}
-      <div className={`${styles['note'] ?? ''} iris-ellipsis`}>{note}</div>
+      <div className={styles['note']}>{note}</div>
     </div>
   );
 }
