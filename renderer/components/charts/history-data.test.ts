@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { appendHistory, graphColumns, historyUntil, lastAndHighest, noHistory } from './history-data.js';
+import {
+  appendHistory,
+  graphColumns,
+  historyUntil,
+  lastAndHighest,
+  noHistory,
+  withoutRepeats,
+} from './history-data.js';
 
 const history = (timesMs: number[], series: Record<string, (number | null)[]>) => ({
   stepMs: 2000,
@@ -61,6 +68,17 @@ describe('history of a machine', () => {
     expect(historyUntil(all, 8000)).toBe(all);
     const gap = appendHistory(noHistory, history([1000, 60_000], { cpu: [1, 90] }), 0);
     expect(historyUntil(gap, 2000).timesMs).toEqual([1000]);
+  });
+
+  it('names a second once, however many lines of the grid lie in it', () => {
+    expect(withoutRepeats(['9:00', '9:00', '9:01', '9:01', '9:00'])).toEqual([
+      '9:00',
+      '',
+      '9:01',
+      '',
+      '9:00',
+    ]);
+    expect(withoutRepeats([])).toEqual([]);
   });
 
   it('knows the last and the highest value', () => {

@@ -51,6 +51,11 @@ export function historyUntil(data: HistoryData, toMs: number): HistoryData {
   };
 }
 
+/** Labels of an axis: of several that read the same, as those of less than a second, the first. */
+export function withoutRepeats(labels: readonly string[]): string[] {
+  return labels.map((label, at) => (label === labels[at - 1] ? '' : label));
+}
+
 export interface GraphColumns {
   /** Epoch seconds. */
   readonly seconds: number[];

@@ -6,7 +6,7 @@ import { common } from '../../strings/common.js';
 import { charts as words } from '../../strings/charts.js';
 import { timeFormat } from '../../strings/numbers.js';
 import type { GraphColumns } from './history-data.js';
-import { lastAndHighest } from './history-data.js';
+import { lastAndHighest, withoutRepeats } from './history-data.js';
 import styles from './time-chart.module.css';
 
 export interface ChartLine {
@@ -123,7 +123,7 @@ export function TimeChart(props: TimeChartProps) {
             values: (_self, splits) => {
               const { fromMs: from, toMs: to } = latest.current;
               const format = (to - from > longMs ? dayHour : to - from < shortMs ? clock : hour)();
-              return splits.map((seconds) => format.format(seconds * 1000));
+              return withoutRepeats(splits.map((seconds) => format.format(seconds * 1000)));
             },
           },
           {
