@@ -18,10 +18,18 @@ export interface Toast {
   readonly tone: 'info' | 'error';
   readonly text: string;
   readonly action?: { readonly label: string; readonly run: () => void };
+  /** Its action stands for that of an earlier one with the same words, which it takes the place of. */
+  readonly again?: boolean;
 }
 
 interface ShownToast extends Toast {
   readonly key: number;
+}
+
+/** The same words twice say no more than once; with an action each may lead elsewhere, and each fault is told of. */
+function replaces(next: Toast, earlier: Toast): boolean {
+  if (next.tone === 'error' || earlier.tone === 'error' || next.text !== earlier.text) return false;
+  return next.again === true || (next.action === undefined && earlier.action === undefined);
 }
 
 const ToastContext = createContext<((toast: Toast) => void) | null>(null);
@@ -40,7 +48,9 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
   const show = useCallback(
     (toast: Toast) => {
       const key = nextKey.current++;
-      setToasts((before) => [...before, { ...toast, key }].slice(-mostShown));
+      setToasts((before) =>
+        [...before.filter((earlier) => !replaces(toast, earlier)), { ...toast, key }].slice(-mostShown),
+      );
       if (toast.tone === 'error') return;
       const timer = setTimeout(() => {
         timers.current.delete(timer);

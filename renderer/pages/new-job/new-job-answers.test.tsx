@@ -197,6 +197,20 @@ describe('what takes the place of what was written', () => {
     expect(valueOf('Command')).toBe('python long.py --with many --flags');
   });
 
+  it('leads back past several that were put there in turn, by one way', async () => {
+    show({ jobs: 3 });
+    write('python long.py --with many --flags');
+    const recent = await screen.findByTitle(/^Fill the form as \/anna\/eval-mmlu was submitted/);
+    fireEvent.click(screen.getByRole('button', { name: 'Clear' }));
+    fireEvent.click(recent);
+    await waitFor(() => expect(valueOf('Command')).not.toBe(''));
+    fireEvent.click(screen.getByRole('button', { name: 'Clear' }));
+    expect(valueOf('Command')).toBe('');
+    fireEvent.click(screen.getByRole('button', { name: 'Undo' }));
+    expect(valueOf('Command')).toBe('python long.py --with many --flags');
+    expect(screen.queryByRole('button', { name: 'Undo' })).toBe(null);
+  });
+
   it('says nothing where an empty form is cleared', () => {
     show();
     fireEvent.click(screen.getByRole('button', { name: 'Clear' }));

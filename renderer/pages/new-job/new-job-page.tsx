@@ -163,9 +163,13 @@ function JobEditor({ title, start, from }: JobEditorProps) {
     },
     [fillForm],
   );
+  const replaced = useRef<{ readonly by: JobForm; readonly before: Draft } | null>(null);
   /** Puts something else into the form, and what was written back where that was not meant. */
   const replace = (next: JobForm) => {
-    const before: Draft = { form: values, yaml };
+    const last = replaced.current;
+    // What was put there and not touched since was not written: the way back leads past it.
+    const before: Draft = yaml === null && last?.by === values ? last.before : { form: values, yaml };
+    replaced.current = { by: next, before };
     fill(next);
     if (isWorthless(before, first.current)) return;
     const undo = () => {
@@ -177,7 +181,7 @@ function JobEditor({ title, start, from }: JobEditorProps) {
       keepDraft(from, before, first.current);
       navigate(newJobRoute(from, from === null ? null : 'edit'));
     };
-    toast({ tone: 'info', text: words.replaced, action: { label: words.undo, run: undo } });
+    toast({ tone: 'info', text: words.replaced, action: { label: words.undo, run: undo }, again: true });
   };
   // As it is written now: the form is older while it is looked at as YAML.
   useDrop(fill, () => (yaml === null ? ok(values) : written.ok ? ok(requestToForm(written.value)) : written));
