@@ -43,6 +43,9 @@ test('twice as large, the heads of the list stand above their cells and a failed
   await log.scrollIntoViewIfNeeded();
   await expect.poll(async () => (await log.boundingBox())?.height ?? 0).toBeGreaterThan(200);
 
+  await open(page, '#/budgets');
+  await expect(page.getByText(/^\d+ of 1,000$/).first()).toBeInViewport({ ratio: 1 });
+
   await open(page, '#/new');
   await page.getByRole('textbox', { name: 'Command' }).fill('cat a | wc');
   const offer = page.getByRole('button', { name: 'Run it through sh' }).getByText('Run it through sh');
