@@ -1,12 +1,10 @@
 /** Where a job runs: on which machine, with its cards shared or not, and in which container. */
-import { ActionIcon, Autocomplete, Button, Checkbox, Select, Textarea, TextInput } from '@mantine/core';
+import { Autocomplete, Checkbox, Select, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { containerProfiles } from '../../../core/contract/container-fields.js';
-import { Icon } from '../../components/icon.js';
 import { useTopic } from '../../state/hooks.js';
 import { useImages } from '../../state/use-images.js';
 import { container as words } from '../../strings/container.js';
-import type { JobForm } from './form-model.js';
 import styles from './new-job.module.css';
 import { Rows } from './rows.js';
 import { Section } from './section.js';
@@ -170,61 +168,50 @@ export function ContainerFields({ form, errorOf }: ContainerFieldsProps) {
 
 function Mounts({ form, errorOf }: ContainerFieldsProps) {
   const { mounts } = form.values;
-  const set = (index: number, change: Partial<JobForm['mounts'][number]>) => {
-    form.set({ mounts: mounts.map((row, at) => (at === index ? { ...row, ...change } : row)) });
-  };
-  const field = (index: number, part: 'source' | 'target', label: string, example: string) => (
-    <TextInput
-      aria-label={label}
-      classNames={{ input: 'iris-mono' }}
-      placeholder={example}
-      spellCheck={false}
-      error={errorOf(`mounts.${index}.${part}`)}
-      value={mounts[index]?.[part] ?? ''}
-      onChange={(event) => {
-        set(index, { [part]: event.currentTarget.value });
-      }}
-      onBlur={() => {
-        form.touch(`mounts.${index}.${part}`);
-      }}
-    />
-  );
   return (
-    <Rows count={mounts.length}>
-      {mounts.map((row, index) => (
-        <div key={index} className={styles['mount']}>
-          {field(index, 'source', words.mountSource(index + 1), words.mountSourceExample)}
-          {field(index, 'target', words.mountTarget(index + 1), words.mountTargetExample)}
-          <Checkbox
-            mt={7}
-            label={words.readOnly}
-            checked={row.readOnly}
+    <Rows
+      rows={mounts}
+      onChange={(rows) => {
+        form.set({ mounts: rows });
+      }}
+      empty={{ source: '', target: '', readOnly: false }}
+      className={styles['mount']}
+      removeLabel={words.removeMount}
+      addLabel={words.addMount}
+      note={errorOf('mounts') === null ? null : <p className={styles['wrong']}>{errorOf('mounts')}</p>}
+    >
+      {(row, index, set) => {
+        const field = (part: 'source' | 'target', label: string, example: string) => (
+          <TextInput
+            aria-label={label}
+            classNames={{ input: 'iris-mono' }}
+            placeholder={example}
+            spellCheck={false}
+            error={errorOf(`mounts.${index}.${part}`)}
+            value={row[part]}
             onChange={(event) => {
-              set(index, { readOnly: event.currentTarget.checked });
+              set({ ...row, [part]: event.currentTarget.value });
+            }}
+            onBlur={() => {
+              form.touch(`mounts.${index}.${part}`);
             }}
           />
-          <ActionIcon
-            aria-label={words.removeMount(index + 1)}
-            onClick={() => {
-              form.set({ mounts: mounts.filter((_row, at) => at !== index) });
-            }}
-          >
-            <Icon name="cross" size={14} />
-          </ActionIcon>
-        </div>
-      ))}
-      {errorOf('mounts') === null ? null : <p className={styles['wrong']}>{errorOf('mounts')}</p>}
-      <div>
-        <Button
-          variant="subtle"
-          leftSection={<Icon name="plus" size={14} />}
-          onClick={() => {
-            form.set({ mounts: [...mounts, { source: '', target: '', readOnly: false }] });
-          }}
-        >
-          {words.addMount}
-        </Button>
-      </div>
+        );
+        return (
+          <>
+            {field('source', words.mountSource(index + 1), words.mountSourceExample)}
+            {field('target', words.mountTarget(index + 1), words.mountTargetExample)}
+            <Checkbox
+              mt={7}
+              label={words.readOnly}
+              checked={row.readOnly}
+              onChange={(event) => {
+                set({ ...row, readOnly: event.currentTarget.checked });
+              }}
+            />
+          </>
+        );
+      }}
     </Rows>
   );
 }
@@ -232,48 +219,35 @@ function Mounts({ form, errorOf }: ContainerFieldsProps) {
 function Setup({ form, errorOf }: ContainerFieldsProps) {
   const { setup } = form.values;
   return (
-    <Rows count={setup.length}>
-      {setup.map((script, index) => (
-        <div key={index} className={styles['script']}>
-          <Textarea
-            aria-label={words.script(index + 1)}
-            classNames={{ input: 'iris-mono' }}
-            placeholder={words.scriptExample}
-            autosize
-            minRows={2}
-            maxRows={10}
-            spellCheck={false}
-            error={errorOf(`setup.${index}`)}
-            value={script}
-            onChange={(event) => {
-              const text = event.currentTarget.value;
-              form.set({ setup: setup.map((row, at) => (at === index ? text : row)) });
-            }}
-            onBlur={() => {
-              form.touch(`setup.${index}`);
-            }}
-          />
-          <ActionIcon
-            aria-label={words.removeScript(index + 1)}
-            onClick={() => {
-              form.set({ setup: setup.filter((_row, at) => at !== index) });
-            }}
-          >
-            <Icon name="cross" size={14} />
-          </ActionIcon>
-        </div>
-      ))}
-      <div>
-        <Button
-          variant="subtle"
-          leftSection={<Icon name="plus" size={14} />}
-          onClick={() => {
-            form.set({ setup: [...setup, ''] });
+    <Rows
+      rows={setup}
+      onChange={(rows) => {
+        form.set({ setup: rows });
+      }}
+      empty=""
+      className={styles['script']}
+      removeLabel={words.removeScript}
+      addLabel={words.addScript}
+    >
+      {(script, index, set) => (
+        <Textarea
+          aria-label={words.script(index + 1)}
+          classNames={{ input: 'iris-mono' }}
+          placeholder={words.scriptExample}
+          autosize
+          minRows={2}
+          maxRows={10}
+          spellCheck={false}
+          error={errorOf(`setup.${index}`)}
+          value={script}
+          onChange={(event) => {
+            set(event.currentTarget.value);
           }}
-        >
-          {words.addScript}
-        </Button>
-      </div>
+          onBlur={() => {
+            form.touch(`setup.${index}`);
+          }}
+        />
+      )}
     </Rows>
   );
 }

@@ -1,14 +1,12 @@
 /** What most jobs leave alone, folded until wanted. */
-import { ActionIcon, Button, Checkbox, Select, TextInput } from '@mantine/core';
+import { Checkbox, Select, TextInput } from '@mantine/core';
 import type { BudgetView } from '../../../core/contract/budgets.js';
 import type { FieldError } from '../../../core/contract/errors.js';
 import { bandRank, isUpperBand, type Band } from '../../../core/contract/states.js';
-import { Icon } from '../../components/icon.js';
 import { useBudgets } from '../../state/use-budgets.js';
 import { bandWords, budgets } from '../../strings/budgets.js';
 import { newJob as words } from '../../strings/new-job.js';
 import { ContainerFields, PlaceFields } from './container-fields.js';
-import type { JobForm } from './form-model.js';
 import styles from './new-job.module.css';
 import { ScheduleFields } from './schedule-fields.js';
 import { Rows } from './rows.js';
@@ -51,23 +49,22 @@ export function OptionalFields({ form, checked }: OptionalFieldsProps) {
   );
   const errorOf = (field: string): string | null =>
     form.errorOf(field) ?? (field === 'priority' && asked !== undefined ? errorText(asked) : null);
-  const setVariable = (index: number, change: Partial<JobForm['environment'][number]>) => {
-    form.set({
-      environment: values.environment.map((row, at) => (at === index ? { ...row, ...change } : row)),
-    });
-  };
-  const setWish = (index: number, change: Partial<JobForm['constraints'][number]>) => {
-    form.set({
-      constraints: values.constraints.map((row, at) => (at === index ? { ...row, ...change } : row)),
-    });
-  };
   const wrong = (prefix: string) => errorOf(prefix) !== null;
   return (
     <div>
       <Section title={words.environment} open={values.environment.length > 0}>
-        <Rows count={values.environment.length}>
-          {values.environment.map((row, index) => (
-            <div key={index} className={styles['row']}>
+        <Rows
+          rows={values.environment}
+          onChange={(environment) => {
+            form.set({ environment });
+          }}
+          empty={{ name: '', value: '' }}
+          className={styles['row']}
+          removeLabel={words.removeRow}
+          addLabel={words.addVariable}
+        >
+          {(row, index, set) => (
+            <>
               <TextInput
                 aria-label={words.variableName(index + 1)}
                 classNames={{ input: 'iris-mono' }}
@@ -75,7 +72,7 @@ export function OptionalFields({ form, checked }: OptionalFieldsProps) {
                 error={errorOf(`environment.${index}.name`)}
                 value={row.name}
                 onChange={(event) => {
-                  setVariable(index, { name: event.currentTarget.value });
+                  set({ ...row, name: event.currentTarget.value });
                 }}
                 onBlur={() => {
                   form.touch(`environment.${index}.name`);
@@ -87,33 +84,14 @@ export function OptionalFields({ form, checked }: OptionalFieldsProps) {
                 error={errorOf(`environment.${index}.value`)}
                 value={row.value}
                 onChange={(event) => {
-                  setVariable(index, { value: event.currentTarget.value });
+                  set({ ...row, value: event.currentTarget.value });
                 }}
                 onBlur={() => {
                   form.touch(`environment.${index}.value`);
                 }}
               />
-              <ActionIcon
-                aria-label={words.removeRow(index + 1)}
-                onClick={() => {
-                  form.set({ environment: values.environment.filter((_row, at) => at !== index) });
-                }}
-              >
-                <Icon name="cross" size={14} />
-              </ActionIcon>
-            </div>
-          ))}
-          <div>
-            <Button
-              variant="subtle"
-              leftSection={<Icon name="plus" size={14} />}
-              onClick={() => {
-                form.set({ environment: [...values.environment, { name: '', value: '' }] });
-              }}
-            >
-              {words.addVariable}
-            </Button>
-          </div>
+            </>
+          )}
         </Rows>
       </Section>
       <PlaceFields form={form} errorOf={errorOf} />
@@ -172,9 +150,18 @@ export function OptionalFields({ form, checked }: OptionalFieldsProps) {
           values.constraints.length > 0 || values.extras !== '' || wrong('constraints') || wrong('extras')
         }
       >
-        <Rows count={values.constraints.length}>
-          {values.constraints.map((row, index) => (
-            <div key={index} className={styles['row']}>
+        <Rows
+          rows={values.constraints}
+          onChange={(constraints) => {
+            form.set({ constraints });
+          }}
+          empty={{ text: '', preferred: false }}
+          className={styles['row']}
+          removeLabel={words.removeRow}
+          addLabel={words.addConstraint}
+        >
+          {(row, index, set) => (
+            <>
               <TextInput
                 aria-label={words.constraint(index + 1)}
                 classNames={{ input: 'iris-mono' }}
@@ -182,7 +169,7 @@ export function OptionalFields({ form, checked }: OptionalFieldsProps) {
                 error={errorOf(`constraints.${index}.text`)}
                 value={row.text}
                 onChange={(event) => {
-                  setWish(index, { text: event.currentTarget.value });
+                  set({ ...row, text: event.currentTarget.value });
                 }}
                 onBlur={() => {
                   form.touch(`constraints.${index}.text`);
@@ -192,30 +179,11 @@ export function OptionalFields({ form, checked }: OptionalFieldsProps) {
                 label={words.preferred}
                 checked={row.preferred}
                 onChange={(event) => {
-                  setWish(index, { preferred: event.currentTarget.checked });
+                  set({ ...row, preferred: event.currentTarget.checked });
                 }}
               />
-              <ActionIcon
-                aria-label={words.removeRow(index + 1)}
-                onClick={() => {
-                  form.set({ constraints: values.constraints.filter((_row, at) => at !== index) });
-                }}
-              >
-                <Icon name="cross" size={14} />
-              </ActionIcon>
-            </div>
-          ))}
-          <div>
-            <Button
-              variant="subtle"
-              leftSection={<Icon name="plus" size={14} />}
-              onClick={() => {
-                form.set({ constraints: [...values.constraints, { text: '', preferred: false }] });
-              }}
-            >
-              {words.addConstraint}
-            </Button>
-          </div>
+            </>
+          )}
         </Rows>
         <TextInput label={words.extras} placeholder={words.extrasExample} {...form.text('extras')} />
       </Section>

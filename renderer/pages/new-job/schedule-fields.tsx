@@ -1,6 +1,5 @@
 /** When a job may start and must have ended, and what it waits for. */
-import { ActionIcon, Button, Checkbox, Select, TextInput } from '@mantine/core';
-import { Icon } from '../../components/icon.js';
+import { Checkbox, Select, TextInput } from '@mantine/core';
 import { newJob as words } from '../../strings/new-job.js';
 import type { DependencyWay, JobForm } from './form-model.js';
 import styles from './new-job.module.css';
@@ -19,14 +18,11 @@ const ways: readonly { readonly value: DependencyWay; readonly label: string }[]
   { value: 'FAILURE', label: words.dependencyWays.FAILURE },
 ];
 
+const noDependency: JobForm['dependencies'][number] = { job: '', on: 'SUCCESS' };
+
 export function ScheduleFields({ form, errorOf }: ScheduleFieldsProps) {
   const { values } = form;
   const fields = ['startNotBefore', 'finishBy', 'maxActive'] as const;
-  const setDependency = (index: number, change: Partial<JobForm['dependencies'][number]>) => {
-    form.set({
-      dependencies: values.dependencies.map((row, at) => (at === index ? { ...row, ...change } : row)),
-    });
-  };
   return (
     <Section
       title={words.schedule}
@@ -63,9 +59,18 @@ export function ScheduleFields({ form, errorOf }: ScheduleFieldsProps) {
           form.set({ held: event.currentTarget.checked });
         }}
       />
-      <Rows count={values.dependencies.length}>
-        {values.dependencies.map((row, index) => (
-          <div key={index} className={styles['row']}>
+      <Rows
+        rows={values.dependencies}
+        onChange={(dependencies) => {
+          form.set({ dependencies });
+        }}
+        empty={noDependency}
+        className={styles['row']}
+        removeLabel={words.removeRow}
+        addLabel={words.addDependency}
+      >
+        {(row, index, set) => (
+          <>
             <TextInput
               aria-label={words.dependency(index + 1)}
               classNames={{ input: 'iris-mono' }}
@@ -73,7 +78,7 @@ export function ScheduleFields({ form, errorOf }: ScheduleFieldsProps) {
               error={errorOf(`dependencies.${index}.job`)}
               value={row.job}
               onChange={(event) => {
-                setDependency(index, { job: event.currentTarget.value });
+                set({ ...row, job: event.currentTarget.value });
               }}
               onBlur={() => {
                 form.touch(`dependencies.${index}.job`);
@@ -86,30 +91,11 @@ export function ScheduleFields({ form, errorOf }: ScheduleFieldsProps) {
               value={row.on}
               onChange={(value) => {
                 const chosen = ways.find((way) => way.value === value);
-                if (chosen !== undefined) setDependency(index, { on: chosen.value });
+                if (chosen !== undefined) set({ ...row, on: chosen.value });
               }}
             />
-            <ActionIcon
-              aria-label={words.removeRow(index + 1)}
-              onClick={() => {
-                form.set({ dependencies: values.dependencies.filter((_row, at) => at !== index) });
-              }}
-            >
-              <Icon name="cross" size={14} />
-            </ActionIcon>
-          </div>
-        ))}
-        <div>
-          <Button
-            variant="subtle"
-            leftSection={<Icon name="plus" size={14} />}
-            onClick={() => {
-              form.set({ dependencies: [...values.dependencies, { job: '', on: 'SUCCESS' }] });
-            }}
-          >
-            {words.addDependency}
-          </Button>
-        </div>
+          </>
+        )}
       </Rows>
     </Section>
   );
