@@ -204,6 +204,17 @@ describe('nobody looks on', () => {
     await eventually(() => livingOf(backends.folder).length === 0, 'the stray ends');
     expect(backends.warnings.join('\n')).toContain('not wanted');
   });
+
+  test('a live attempt that is asked about no more ends by the signal its job wants', async () => {
+    const told = path.join(backends.folder, 'told');
+    const script = `trap 'echo INT > ${told}; exit' INT; trap 'echo TERM > ${told}; exit' TERM; while :; do sleep 0.05; done`;
+    const launch = launchOf({ command: ['sh', '-c', script], stopSignal: 'SIGINT' });
+    probe.run(launch);
+    await probe.state(launch.uid, 'RUNNING');
+    probe.unwant(launch.uid);
+    await eventually(() => livingOf(backends.folder).length === 0, 'it ends');
+    expect(readFileSync(told, 'utf8')).toBe('INT\n');
+  });
 });
 
 describe('a pid is no proof', () => {

@@ -93,6 +93,12 @@ export class BackendProbe implements BackendListener {
     });
   }
 
+  /** The attempt is asked about no more. */
+  unwant(uid: string): void {
+    this.desired.delete(uid);
+    this.reconcile();
+  }
+
   reconcile(): void {
     this.backend.reconcile([...this.desired.values()]);
   }

@@ -1,5 +1,6 @@
 /** What may live on the machines of a fleet, and its end on one that is removed. */
 import type { AttemptObservation, Backend, DesiredAttempt } from '../backend.js';
+import { supersededStop } from './process/attempt-entry.js';
 
 /** The rest is killed after this long, whatever grace it was given: who removes a machine waits for it. */
 const mostGraceMs = 5000;
@@ -87,16 +88,9 @@ export class Leaving {
 
 function stopOf(item: DesiredAttempt, workerId: string): DesiredAttempt {
   if (item.kind === 'stop') return { ...item, graceMs: Math.min(item.graceMs, mostGraceMs) };
-  const { uid, spec } = item.launch;
-  return {
-    kind: 'stop',
-    uid,
-    workerId,
-    container: spec.image !== null,
-    reason: 'superseded',
-    signal: spec.stopSignal,
-    graceMs: Math.min(spec.graceMs, mostGraceMs),
-  };
+  const { launch } = item;
+  const stop = supersededStop(launch.uid, launch, { workerId, container: launch.spec.image !== null });
+  return { ...stop, graceMs: Math.min(stop.graceMs, mostGraceMs) };
 }
 
 function namesOf(live: Live): string {

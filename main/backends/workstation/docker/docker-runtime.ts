@@ -11,7 +11,7 @@ import type { JobSpec } from '../../../../core/contract/job-request.js';
 import type { Cause } from '../../../../core/contract/views.js';
 import type { GroupFigures } from '../../../../core/formats/docker/group-usage.js';
 import type { AttemptObservation, DesiredAttempt, ImageControl, StopNotice } from '../../backend.js';
-import { newEntry, type AttemptEntry } from '../process/attempt-entry.js';
+import { newEntry, supersededStop, type AttemptEntry } from '../process/attempt-entry.js';
 import { MemoryWatch } from '../process/memory-watch.js';
 import { messageOf } from '../process/error-code.js';
 import type { LinkLog } from '../process/launcher-link.js';
@@ -64,7 +64,6 @@ export interface DockerRuntimeOptions {
   readonly onSwept?: (() => void) | undefined;
 }
 
-const strayGraceMs = 10_000;
 /** Tried again at first and at last after. */
 const removeAgainMs = 2000;
 const longestRemoveAgainMs = 60_000;
@@ -241,16 +240,7 @@ export class DockerRuntime {
     if (attempt.entry.stop !== null) return;
     this.options.log.warn('An attempt that is not wanted is stopped', { uid });
     const { workerId } = this.options;
-    const graceMs = attempt.entry.launch?.spec.graceMs ?? strayGraceMs;
-    attempt.stop({
-      kind: 'stop',
-      uid,
-      workerId,
-      container: true,
-      reason: 'superseded',
-      signal: 'SIGTERM',
-      graceMs,
-    });
+    attempt.stop(supersededStop(uid, attempt.entry.launch, { workerId, container: true }));
   }
 
   /** Containers of ours that nobody asks about any more: of attempts that are over, or that the controller has lost. */

@@ -10,6 +10,8 @@ import type {
 } from '../../backend.js';
 import type { ProcessIdentity } from './claim.js';
 
+type Stop = Extract<DesiredAttempt, { kind: 'stop' }>;
+
 export interface StopOrder {
   readonly reason: StopReason;
   readonly signal: string;
@@ -20,9 +22,28 @@ export interface StopOrder {
   readonly notice: StopNotice | null;
 }
 
-export function stopOrder(item: Extract<DesiredAttempt, { kind: 'stop' }>, deadlineMs: number): StopOrder {
+export function stopOrder(item: Stop, deadlineMs: number): StopOrder {
   const { reason, signal, graceMs, notice = null } = item;
   return { reason, signal, graceMs, deadlineMs, signals: new Set(), notice };
+}
+
+/** Of what the controller has no launch for any more. */
+const strayGraceMs = 10_000;
+
+/** Ends an attempt that another has taken the place of, or that nobody knows: as its job wanted to be told, where that is known. */
+export function supersededStop(
+  uid: string,
+  launch: AttemptLaunch | null,
+  where: Pick<Stop, 'workerId' | 'container'>,
+): Stop {
+  return {
+    kind: 'stop',
+    uid,
+    ...where,
+    reason: 'superseded',
+    signal: launch?.spec.stopSignal ?? 'SIGTERM',
+    graceMs: launch?.spec.graceMs ?? strayGraceMs,
+  };
 }
 
 export type Phase =

@@ -11,7 +11,14 @@ import type { AttemptLaunch, AttemptObservation, DesiredAttempt, StopNotice } fr
 import { AdoptedWatch, lookAt, readGroupsFile, type Found } from './adoption.js';
 import { AttemptEnding, type AttemptHooks } from './attempt-ending.js';
 import { claimTimes, endByFolder, endByLauncher, folderLost, notClaimedCause } from './command-end.js';
-import { newEntry, observationOf, stopOrder, type AttemptEntry, type StopOrder } from './attempt-entry.js';
+import {
+  newEntry,
+  observationOf,
+  stopOrder,
+  supersededStop,
+  type AttemptEntry,
+  type StopOrder,
+} from './attempt-entry.js';
 import { fence, parseClaim } from './claim.js';
 import { groupFolders, type GroupRoots } from './control-groups.js';
 import { messageOf } from './error-code.js';
@@ -50,7 +57,6 @@ export interface ProcessRuntimeOptions extends AttemptHooks {
 }
 
 const adoptedCheckMs = 1000;
-const strayGraceMs = 10_000;
 /** How often a claim that is being filled is looked at again, 100 ms apart. */
 const unfilledLooks = 20;
 
@@ -370,15 +376,8 @@ export class ProcessRuntime {
       this.entries.delete(entry.uid);
     } else if (entry.stop === null && entry.phase !== 'ending') {
       this.options.log.warn('An attempt that is not wanted is stopped', { uid: entry.uid });
-      this.stop(entry, {
-        kind: 'stop',
-        uid: entry.uid,
-        workerId: entry.launch?.workerId ?? '',
-        container: false,
-        reason: 'superseded',
-        signal: 'SIGTERM',
-        graceMs: entry.launch?.spec.graceMs ?? strayGraceMs,
-      });
+      const { uid, launch } = entry;
+      this.stop(entry, supersededStop(uid, launch, { workerId: launch?.workerId ?? '', container: false }));
     }
   }
 

@@ -8,7 +8,13 @@ import { logCutCode, logCutMessage, type LogCut } from '../../../../core/formats
 import type { Cause } from '../../../../core/contract/views.js';
 import type { AttemptObservation, DesiredAttempt } from '../../backend.js';
 import { lostMessage } from '../device-watch.js';
-import { newEntry, observationOf, stopOrder, type AttemptEntry } from '../process/attempt-entry.js';
+import {
+  newEntry,
+  observationOf,
+  stopOrder,
+  supersededStop,
+  type AttemptEntry,
+} from '../process/attempt-entry.js';
 import { outcomeOf, rebooted, stopCause, supervisorLost } from '../process/outcome.js';
 import { Reporter } from '../process/reporter.js';
 import { FarStaging } from './far-staging.js';
@@ -19,7 +25,6 @@ import { diskThere, notStartedFor, writtenOf } from './far-storage.js';
 import type { FarHandEnd, RemoteAttemptsOptions } from './remote-attempts-options.js';
 import type { FarWord } from './far-words.js';
 
-const strayGraceMs = 10_000;
 const staleStuck =
   'What is left of an attempt nobody wants any more does not end, so its machine takes no tasks';
 
@@ -152,15 +157,8 @@ export class RemoteAttempts {
       this.memory.forget(entry.uid);
     } else if (entry.stop === null) {
       this.options.log.warn('An attempt that is not wanted is stopped', { uid: entry.uid });
-      this.stop(entry, {
-        kind: 'stop',
-        uid: entry.uid,
-        workerId: entry.launch?.workerId ?? '',
-        container: false,
-        reason: 'superseded',
-        signal: 'SIGTERM',
-        graceMs: entry.launch?.spec.graceMs ?? strayGraceMs,
-      });
+      const { uid, launch } = entry;
+      this.stop(entry, supersededStop(uid, launch, { workerId: launch?.workerId ?? '', container: false }));
     }
   }
 
