@@ -137,9 +137,22 @@ export const sshAddress = z
     },
   );
 
-/** One step of looking at a machine before it is added. */
+/** What is looked at of a machine before it is added, in order. */
+export const machineCheckSteps = [
+  'reach',
+  'host-key',
+  'login',
+  'shell',
+  'attempts-folder',
+  'docker',
+  'gpus',
+  'disk',
+  'clock',
+] as const;
+
+/** One step of that. */
 export const machineCheckSchema = z.strictObject({
-  step: z.enum(['reach', 'host-key', 'login', 'shell', 'attempts-folder', 'docker', 'gpus', 'disk', 'clock']),
+  step: z.enum(machineCheckSteps),
   outcome: z.enum(['OK', 'WARNING', 'FAILED', 'SKIPPED']),
   /** What was found, one sentence. */
   message: z.string(),

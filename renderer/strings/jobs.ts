@@ -144,17 +144,21 @@ export const jobs = {
   refreshWhat: 'The newest state of the list',
   // Keys
   keysTitle: 'Jobs list',
-  keyMove: 'Next and previous job',
-  keyOpen: 'Open',
-  keySelect: 'Select',
-  keyExtend: 'Extend the selection',
   keyAll: 'Select all',
   keyStop: 'Stop',
   keyRun: 'Run again',
   keyEdit: 'Edit and run',
   keySearch: 'Search',
   keyExpand: 'Show and hide child jobs',
-  keyEnds: 'First and last job',
   keyMenu: 'Actions of the job',
   keyClear: 'Clear selection, then search',
 } as const;
+
+/** Of every list of jobs, in the help. */
+export const jobListKeys = {
+  move: 'Next or previous job',
+  ends: 'First or last job',
+  open: 'Open',
+  select: 'Select',
+  extend: 'Extend the selection',
+};

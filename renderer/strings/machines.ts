@@ -150,7 +150,8 @@ export const machines = {
   removeLosing: (running: number): string => `Remove and lose ${countTasks(running)}`,
   // Keys
   keysTitle: 'Machines',
-  keyMove: 'Move',
+  keyMove: 'Next or previous machine',
+  keyEnds: 'First or last machine',
   keyOpen: 'Open the machine',
   keyAdd: 'Add a workstation',
   keyView: 'Cards or table',

@@ -19,11 +19,6 @@ export const queue = {
   counts: (waiting: number, running: number): string =>
     `${formatCount(waiting)} waiting, ${formatCount(running)} running`,
   keysTitle: 'Queue',
-  keyMove: 'Next or previous job',
-  keyEnds: 'First or last job',
-  keyOpen: 'Open',
-  keySelect: 'Select',
-  keyExtend: 'Select on',
   keyHold: 'Hold or release',
   keyBand: 'Change band',
   keyFirst: 'To front',

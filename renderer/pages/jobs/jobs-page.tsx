@@ -8,7 +8,7 @@ import type { JobSummary } from '../../../core/contract/views.js';
 import { jobRoute, navigate, newJobRoute, replaceRoute } from '../../app/router.js';
 import { useTimeText } from '../../components/clock.js';
 import { EmptyState, ErrorState, LoadingNote } from '../../components/feedback.js';
-import { Icon } from '../../components/icon.js';
+import { NewJobButton } from '../../components/new-job-button.js';
 import { PageHeader } from '../../components/page-header.js';
 import { useToast } from '../../components/toasts.js';
 import { useWaited } from '../../components/use-waited.js';
@@ -17,7 +17,6 @@ import { useDesktop, useHostStatus } from '../../state/desktop-context.js';
 import { asRefusal } from '../../state/hooks.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
 import { useStorePart } from '../../state/use-store.js';
-import { common } from '../../strings/common.js';
 import { jobs as words } from '../../strings/jobs.js';
 import { FilterBar, SearchBox, SelectionBar } from './filter-bar.js';
 import { mostSelected } from './job-list.js';
@@ -277,14 +276,7 @@ export function JobsPage({ query }: { readonly query: string }) {
                 control.current?.focus();
               }}
             />
-            <Button
-              leftSection={<Icon name="plus" size={14} />}
-              onClick={() => {
-                navigate(newJobRoute());
-              }}
-            >
-              {common.newJob}
-            </Button>
+            <NewJobButton plus />
           </>
         }
       />
@@ -376,20 +368,7 @@ function NoJobs({ view, onShowAll }: { readonly view: JobsView; readonly onShowA
     );
   }
   return (
-    <EmptyState
-      icon="list"
-      title={words.emptyTitle}
-      example={words.emptyExample}
-      action={
-        <Button
-          onClick={() => {
-            navigate(newJobRoute());
-          }}
-        >
-          {common.newJob}
-        </Button>
-      }
-    >
+    <EmptyState icon="list" title={words.emptyTitle} example={words.emptyExample} action={<NewJobButton />}>
       {words.emptyBody}
     </EmptyState>
   );

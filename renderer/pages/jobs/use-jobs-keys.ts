@@ -2,7 +2,7 @@
 import type { RefObject } from 'react';
 import type { JobChange } from '../../../core/contract/queue.js';
 import type { JobSummary } from '../../../core/contract/views.js';
-import { useShortcuts } from '../../components/shortcuts.js';
+import { useJobListShortcuts } from '../../components/use-job-list-shortcuts.js';
 import { queue } from '../../strings/queue.js';
 import { jobs as words } from '../../strings/jobs.js';
 import { rowElementId } from './row-element.js';
@@ -59,121 +59,110 @@ export function useJobsKeys(options: JobsKeysOptions): void {
       if (box !== undefined) options.menu(id, box.left + 40, box.bottom - 4);
     });
 
-  useShortcuts(words.keysTitle, [
+  useJobListShortcuts(
+    words.keysTitle,
     {
-      keys: ['j', 'ArrowDown'],
-      label: words.keyMove,
-      shown: ['j', 'k', 'ArrowDown', 'ArrowUp'],
-      run: () => move(1),
-    },
-    { keys: ['k', 'ArrowUp'], run: () => move(-1) },
-    { keys: 'PageDown', run: () => move(control.current?.pageLines() ?? 10) },
-    { keys: 'PageUp', run: () => move(-(control.current?.pageLines() ?? 10)) },
-    { keys: 'Home', label: words.keyEnds, shown: ['Home', 'End'], run: () => goTo(0, 1, false) },
-    { keys: 'End', run: () => goTo(list.structure.get().length - 1, -1, false) },
-    { keys: 'Enter', label: words.keyOpen, run: () => withActive((id) => options.open(id)) },
-    {
-      keys: 'Space',
-      label: words.keySelect,
-      run: () =>
+      page: () => control.current?.pageLines() ?? 10,
+      move,
+      toEnd: (which) => {
+        if (which === 'first') goTo(0, 1, false);
+        else goTo(list.structure.get().length - 1, -1, false);
+      },
+      open: () => withActive(options.open),
+      toggle: () =>
         withActive((id) => {
           selection.toggle(id);
         }),
     },
-    {
-      keys: ['shift+ArrowDown', 'shift+j'],
-      label: words.keyExtend,
-      shown: ['shift+ArrowDown', 'shift+ArrowUp'],
-      run: () => move(1, true),
-    },
-    { keys: ['shift+ArrowUp', 'shift+k'], run: () => move(-1, true) },
-    { keys: 'mod+a', label: words.keyAll, run: () => options.selectAll() },
-    {
-      keys: 'ArrowRight',
-      label: words.keyExpand,
-      shown: ['ArrowRight', 'ArrowLeft'],
-      run: () =>
-        withActive((id) => {
-          list.toggle(id, true);
-        }),
-    },
-    {
-      keys: 'ArrowLeft',
-      run: () =>
-        withActive((id) => {
-          const structure = list.structure.get();
-          const line = structure.lineOf(id);
-          const row = structure.rowAt(line);
-          if (row.kind !== 'job') return;
-          if (row.open) {
-            list.toggle(id, false);
-            return;
-          }
-          for (let above = line - 1; above >= 0; above -= 1) {
-            const parent = structure.rowAt(above);
-            if (parent.kind === 'job' && parent.depth < row.depth) {
-              goTo(above, -1, false);
+    [
+      { keys: 'mod+a', label: words.keyAll, run: () => options.selectAll() },
+      {
+        keys: 'ArrowRight',
+        label: words.keyExpand,
+        shown: ['ArrowRight', 'ArrowLeft'],
+        run: () =>
+          withActive((id) => {
+            list.toggle(id, true);
+          }),
+      },
+      {
+        keys: 'ArrowLeft',
+        run: () =>
+          withActive((id) => {
+            const structure = list.structure.get();
+            const line = structure.lineOf(id);
+            const row = structure.rowAt(line);
+            if (row.kind !== 'job') return;
+            if (row.open) {
+              list.toggle(id, false);
               return;
             }
-          }
-        }),
-    },
-    {
-      keys: 'x',
-      label: words.keyStop,
-      run: () => {
-        const rows = options.targets();
-        if (rows.length === 0) return false;
-        options.stop(rows);
-        return true;
+            for (let above = line - 1; above >= 0; above -= 1) {
+              const parent = structure.rowAt(above);
+              if (parent.kind === 'job' && parent.depth < row.depth) {
+                goTo(above, -1, false);
+                return;
+              }
+            }
+          }),
       },
-    },
-    {
-      keys: 'r',
-      label: words.keyRun,
-      run: () => {
-        const rows = options.targets();
-        if (rows.length === 0) return false;
-        options.runAgain(rows);
-        return true;
-      },
-    },
-    {
-      keys: 'e',
-      label: words.keyEdit,
-      run: () => {
-        const row = options.targets()[0];
-        if (row === undefined) return false;
-        options.edit(row);
-        return true;
-      },
-    },
-    {
-      keys: 'h',
-      label: queue.keyHold,
-      run: () => changed({ kind: 'hold' }) || changed({ kind: 'release' }),
-    },
-    { keys: 'alt+ArrowUp', label: queue.keyFirst, run: () => changed({ kind: 'move', to: 'first' }) },
-    { keys: 'alt+ArrowDown', label: queue.keyLast, run: () => changed({ kind: 'move', to: 'last' }) },
-    { keys: 'u', label: queue.keyUsual, run: () => changed({ kind: 'move', to: 'usual' }) },
-    { keys: 'b', label: queue.keyBand, run: openMenu },
-    { keys: '/', label: words.keySearch, run: () => options.focusSearch() },
-    {
-      keys: ['shift+F10', 'ContextMenu'],
-      label: words.keyMenu,
-      shown: ['shift+F10'],
-      run: openMenu,
-    },
-    {
-      keys: 'Escape',
-      label: words.keyClear,
-      run: () => {
-        if (selection.count() > 0) {
-          selection.clear();
+      {
+        keys: 'x',
+        label: words.keyStop,
+        run: () => {
+          const rows = options.targets();
+          if (rows.length === 0) return false;
+          options.stop(rows);
           return true;
-        }
-        return options.clearSearch();
+        },
       },
-    },
-  ]);
+      {
+        keys: 'r',
+        label: words.keyRun,
+        run: () => {
+          const rows = options.targets();
+          if (rows.length === 0) return false;
+          options.runAgain(rows);
+          return true;
+        },
+      },
+      {
+        keys: 'e',
+        label: words.keyEdit,
+        run: () => {
+          const row = options.targets()[0];
+          if (row === undefined) return false;
+          options.edit(row);
+          return true;
+        },
+      },
+      {
+        keys: 'h',
+        label: queue.keyHold,
+        run: () => changed({ kind: 'hold' }) || changed({ kind: 'release' }),
+      },
+      { keys: 'alt+ArrowUp', label: queue.keyFirst, run: () => changed({ kind: 'move', to: 'first' }) },
+      { keys: 'alt+ArrowDown', label: queue.keyLast, run: () => changed({ kind: 'move', to: 'last' }) },
+      { keys: 'u', label: queue.keyUsual, run: () => changed({ kind: 'move', to: 'usual' }) },
+      { keys: 'b', label: queue.keyBand, run: openMenu },
+      { keys: '/', label: words.keySearch, run: () => options.focusSearch() },
+      {
+        keys: ['shift+F10', 'ContextMenu'],
+        label: words.keyMenu,
+        shown: ['shift+F10'],
+        run: openMenu,
+      },
+      {
+        keys: 'Escape',
+        label: words.keyClear,
+        run: () => {
+          if (selection.count() > 0) {
+            selection.clear();
+            return true;
+          }
+          return options.clearSearch();
+        },
+      },
+    ],
+  );
 }

@@ -1,5 +1,5 @@
 /** What a look at a machine found, a step a line, each with what to do about it. */
-import type { MachineCheck } from '../../../core/contract/machines.js';
+import { machineCheckSteps, type MachineCheck } from '../../../core/contract/machines.js';
 import { Icon, type IconName } from '../../components/icon.js';
 import { addMachine as words, outcomeWords, stepWords } from '../../strings/add-machine.js';
 import styles from './add-machine.module.css';
@@ -12,18 +12,6 @@ const looks: Readonly<Record<MachineCheck['outcome'], { readonly icon: IconName;
     SKIPPED: { icon: 'minus', color: 'var(--iris-text-muted)' },
   };
 
-const allSteps: readonly MachineCheck['step'][] = [
-  'reach',
-  'host-key',
-  'login',
-  'shell',
-  'attempts-folder',
-  'docker',
-  'gpus',
-  'disk',
-  'clock',
-];
-
 export interface CheckStepsProps {
   readonly address: string;
   /** Null while it is looked at. */
@@ -34,7 +22,7 @@ export function CheckSteps({ address, checks }: CheckStepsProps) {
   if (checks === null) {
     return (
       <ol className={styles['steps']} aria-label={words.checking(address)} aria-busy="true">
-        {allSteps.map((step) => (
+        {machineCheckSteps.map((step) => (
           <li key={step} className={styles['step']}>
             <span className={styles['outcome']} style={{ color: 'var(--iris-text-muted)' }}>
               <Icon name="clock" size={14} />

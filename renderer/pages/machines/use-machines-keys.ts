@@ -56,7 +56,7 @@ export function useMachinesKeys({ list, machines, actions, onAdd, onView }: Mach
       run: () => move(1),
     },
     { keys: ['k', 'ArrowUp'], run: () => move(-1) },
-    { keys: 'Home', run: () => goTo(0) },
+    { keys: 'Home', label: words.keyEnds, shown: ['Home', 'End'], run: () => goTo(0) },
     { keys: 'End', run: () => goTo(Number.MAX_SAFE_INTEGER) },
     // The focused link answers it; listed for the help.
     { keys: 'Enter', label: words.keyOpen, run: () => false },

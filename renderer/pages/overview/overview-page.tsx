@@ -1,12 +1,9 @@
 /** Overview: the machines on the left, what runs, waits and has ended on the right. Live while it is seen. */
-import { Button } from '@mantine/core';
 import { latePage } from '../../app/late-page.js';
-import { navigate, newJobRoute } from '../../app/router.js';
 import { EmptyState, ErrorState, LoadingNote } from '../../components/feedback.js';
-import { Icon } from '../../components/icon.js';
+import { NewJobButton } from '../../components/new-job-button.js';
 import { PageHeader } from '../../components/page-header.js';
 import { useTopic } from '../../state/hooks.js';
-import { common } from '../../strings/common.js';
 import { overview as words } from '../../strings/overview.js';
 import { JobLines, JobLinesSkeleton } from './job-lines.js';
 import { MachinePanel, MachineSkeleton } from './machine-panel.js';
@@ -21,19 +18,7 @@ export function OverviewPage() {
   const state = useTopic('overview', {});
   return (
     <>
-      <PageHeader
-        title={words.title}
-        actions={
-          <Button
-            leftSection={<Icon name="plus" size={14} />}
-            onClick={() => {
-              navigate(newJobRoute());
-            }}
-          >
-            {common.newJob}
-          </Button>
-        }
-      />
+      <PageHeader title={words.title} actions={<NewJobButton plus />} />
       <div className={styles['scroller']} tabIndex={0} role="region" aria-label={words.title}>
         {state.kind === 'ended' ? (
           <ErrorState what={words.what} refusal={state.refusal} />
@@ -67,15 +52,7 @@ export function OverviewPage() {
                   icon="list"
                   title={words.firstTitle}
                   example={words.firstExample}
-                  action={
-                    <Button
-                      onClick={() => {
-                        navigate(newJobRoute());
-                      }}
-                    >
-                      {common.newJob}
-                    </Button>
-                  }
+                  action={<NewJobButton />}
                 >
                   {words.firstBody}
                 </EmptyState>

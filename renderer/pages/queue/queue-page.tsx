@@ -1,15 +1,14 @@
 /** Queue: who is when, by band, in the order that is really gone through, and below it what runs where. Live by the `queue` topic. */
-import { Button } from '@mantine/core';
 import { useCallback, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { JobChange, QueuedJobView, QueueView } from '../../../core/contract/queue.js';
-import { jobRoute, navigate, newJobRoute } from '../../app/router.js';
+import { jobRoute, navigate } from '../../app/router.js';
 import { EmptyState, ErrorState, LoadingNote, Skeleton } from '../../components/feedback.js';
+import { NewJobButton } from '../../components/new-job-button.js';
 import { PageHeader } from '../../components/page-header.js';
 import { useToast } from '../../components/toasts.js';
 import { useJobActions } from '../../components/use-job-actions.js';
 import { useDesktop, type Desktop } from '../../state/desktop-context.js';
 import { asRefusal, useTopic } from '../../state/hooks.js';
-import { common } from '../../strings/common.js';
 import { queue as words } from '../../strings/queue.js';
 import { createSelection, type Selection } from '../jobs/selection.js';
 import { indexLines, queueLines } from './queue-lines.js';
@@ -138,15 +137,7 @@ function LoadedQueue({ view }: { readonly view: QueueView }) {
             icon="queue"
             title={words.emptyTitle}
             example={words.emptyExample}
-            action={
-              <Button
-                onClick={() => {
-                  navigate(newJobRoute());
-                }}
-              >
-                {common.newJob}
-              </Button>
-            }
+            action={<NewJobButton />}
           >
             {words.emptyBody}
           </EmptyState>

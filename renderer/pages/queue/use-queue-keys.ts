@@ -1,7 +1,7 @@
 /** Keys of the queue. They act on the selection, or on the active job when nothing is selected. */
 import { useEffect, useRef, type RefObject } from 'react';
 import type { JobChange, QueuedJobView } from '../../../core/contract/queue.js';
-import { useShortcuts } from '../../components/shortcuts.js';
+import { useJobListShortcuts } from '../../components/use-job-list-shortcuts.js';
 import type { Selection } from '../jobs/selection.js';
 import { queue as words } from '../../strings/queue.js';
 import { queueRowId, type ListControl } from './queue-list.js';
@@ -74,69 +74,51 @@ export function useQueueKeys(options: QueueKeysOptions): void {
       options.change(change);
     });
 
-  useShortcuts(words.keysTitle, [
+  useJobListShortcuts(
+    words.keysTitle,
     {
-      keys: ['j', 'ArrowDown'],
-      label: words.keyMove,
-      shown: ['j', 'k', 'ArrowDown', 'ArrowUp'],
-      run: () => move(1),
-    },
-    { keys: ['k', 'ArrowUp'], run: () => move(-1) },
-    { keys: 'PageDown', run: () => move(control.current?.pageLines() ?? 10) },
-    { keys: 'PageUp', run: () => move(-(control.current?.pageLines() ?? 10)) },
-    { keys: 'Home', label: words.keyEnds, shown: ['Home', 'End'], run: () => goTo(0) },
-    { keys: 'End', run: () => goTo(index.ids.length - 1) },
-    {
-      keys: 'Enter',
-      label: words.keyOpen,
-      run: () => withActive((id) => options.open(id)),
-    },
-    {
-      keys: 'Space',
-      label: words.keySelect,
-      run: () =>
+      page: () => control.current?.pageLines() ?? 10,
+      move,
+      toEnd: (which) => goTo(which === 'first' ? 0 : index.ids.length - 1),
+      open: () => withActive(options.open),
+      toggle: () =>
         withActive((id) => {
           selection.toggle(id);
         }),
     },
-    {
-      keys: ['shift+ArrowDown', 'shift+j'],
-      label: words.keyExtend,
-      shown: ['shift+ArrowDown', 'shift+ArrowUp'],
-      run: () => move(1, true),
-    },
-    { keys: ['shift+ArrowUp', 'shift+k'], run: () => move(-1, true) },
-    {
-      keys: 'h',
-      label: words.keyHold,
-      run: () =>
-        withChosen(() => {
-          options.change({ kind: chosen.every((job) => job.held) ? 'release' : 'hold' });
-        }),
-    },
-    { keys: 'alt+ArrowUp', label: words.keyFirst, run: changed({ kind: 'move', to: 'first' }) },
-    { keys: 'alt+ArrowDown', label: words.keyLast, run: changed({ kind: 'move', to: 'last' }) },
-    { keys: 'u', label: words.keyUsual, run: changed({ kind: 'move', to: 'usual' }) },
-    { keys: 'b', label: words.keyBand, run: () => withChosen(options.openBands) },
-    { keys: 'x', label: words.keyStop, run: () => withChosen(options.stop) },
-    {
-      keys: ['shift+F10', 'ContextMenu'],
-      label: words.keyMenu,
-      shown: ['shift+F10'],
-      run: () =>
-        withActive((id) => {
-          const box = document.getElementById(queueRowId(id))?.getBoundingClientRect();
-          if (box !== undefined) options.menu(id, box.left + 200, box.bottom - 4);
-        }),
-    },
-    {
-      keys: 'Escape',
-      label: words.keyClear,
-      run: () => {
-        if (selection.count() === 0) return false;
-        selection.clear();
-        return true;
+    [
+      {
+        keys: 'h',
+        label: words.keyHold,
+        run: () =>
+          withChosen(() => {
+            options.change({ kind: chosen.every((job) => job.held) ? 'release' : 'hold' });
+          }),
       },
-    },
-  ]);
+      { keys: 'alt+ArrowUp', label: words.keyFirst, run: changed({ kind: 'move', to: 'first' }) },
+      { keys: 'alt+ArrowDown', label: words.keyLast, run: changed({ kind: 'move', to: 'last' }) },
+      { keys: 'u', label: words.keyUsual, run: changed({ kind: 'move', to: 'usual' }) },
+      { keys: 'b', label: words.keyBand, run: () => withChosen(options.openBands) },
+      { keys: 'x', label: words.keyStop, run: () => withChosen(options.stop) },
+      {
+        keys: ['shift+F10', 'ContextMenu'],
+        label: words.keyMenu,
+        shown: ['shift+F10'],
+        run: () =>
+          withActive((id) => {
+            const box = document.getElementById(queueRowId(id))?.getBoundingClientRect();
+            if (box !== undefined) options.menu(id, box.left + 200, box.bottom - 4);
+          }),
+      },
+      {
+        keys: 'Escape',
+        label: words.keyClear,
+        run: () => {
+          if (selection.count() === 0) return false;
+          selection.clear();
+          return true;
+        },
+      },
+    ],
+  );
 }

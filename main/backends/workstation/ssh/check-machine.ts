@@ -2,7 +2,7 @@
  * Looks at a machine step by step before it is added: what is there, and what to do about each thing that is not as it must be.
  * Nothing is kept of it but a host key that was accepted.
  */
-import type { MachineCheck } from '../../../../core/contract/machines.js';
+import { machineCheckSteps, type MachineCheck } from '../../../../core/contract/machines.js';
 import { formatSize } from '../../../../core/formats/sizes.js';
 import { formatSshAddress, parseSshAddress } from './address.js';
 import type { AskDesk } from './ask-desk.js';
@@ -40,17 +40,6 @@ export interface MachineLook {
 
 type Step = MachineCheck['step'];
 
-const steps: readonly Step[] = [
-  'reach',
-  'host-key',
-  'login',
-  'shell',
-  'attempts-folder',
-  'docker',
-  'gpus',
-  'disk',
-  'clock',
-];
 /** A disk with less is no place for logs and working folders. */
 const leastFreeBytes = 1e9;
 const mostSkewMs = 5000;
@@ -76,8 +65,8 @@ export async function checkMachine(options: CheckOptions): Promise<MachineLook> 
     });
   };
   const identity = await look(options, note);
-  const failed = steps.find((step) => checks.get(step)?.outcome === 'FAILED');
-  for (const step of steps)
+  const failed = machineCheckSteps.find((step) => checks.get(step)?.outcome === 'FAILED');
+  for (const step of machineCheckSteps)
     if (!checks.has(step))
       note(
         step,
@@ -85,7 +74,7 @@ export async function checkMachine(options: CheckOptions): Promise<MachineLook> 
         `Not looked at: ${failed === undefined ? 'an earlier step' : firstWords[failed]} comes first.`,
       );
   return {
-    checks: steps.flatMap((step) => checks.get(step) ?? []),
+    checks: machineCheckSteps.flatMap((step) => checks.get(step) ?? []),
     usable: failed === undefined,
     identity,
   };
