@@ -76,10 +76,7 @@ export function machineLines(machine: MachineView): string {
       'Disk',
       `${mountPoint}, ${formatSize(freeBytes)} of ${formatSize(totalBytes)} free`,
     ]),
-    [
-      'Docker',
-      `${docker.state.toLowerCase()}${docker.version === null ? '' : ` ${docker.version}`}${docker.message === null ? '' : `: ${docker.message}`}`,
-    ],
+    ['Docker', dockerText(docker)],
     ['Tasks', String(machine.runningTasks)],
     ['Attributes', pairs(Object.entries(machine.attributes))],
     ['Taints', pairs(machine.taints.map(({ key, value }) => [key, value]))],
@@ -94,6 +91,11 @@ export function machineLines(machine: MachineView): string {
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}\n`).join('');
   return `${lines}${gpuLines(machine.gpus)}`;
+}
+
+function dockerText({ state, version, message }: MachineView['docker']): string {
+  const found = state === 'UNKNOWN' ? 'not looked at yet' : state.toLowerCase();
+  return `${found}${version === null ? '' : ` ${version}`}${message === null ? '' : `: ${message}`}`;
 }
 
 function pairs(entries: readonly (readonly [string, string | number])[]): string {

@@ -100,6 +100,14 @@ describe('machine list and show', () => {
     expect(out).toMatch(/^Memory .* free for jobs, 1 GiB with jobs of other controllers$/m);
   });
 
+  it('says that Docker was not looked at, which is no state of it', async () => {
+    const docker = { ...one.docker, state: 'UNKNOWN' as const, version: null, message: null };
+    const { out } = await run(['machine', 'show'], {
+      'machine.list': () => ({ machines: [{ ...one, docker }] }),
+    });
+    expect(out).toMatch(/^Docker +not looked at yet$/m);
+  });
+
   it('without a name shows the only one, and asks for a name where there are several', async () => {
     const only = await run(['machine', 'show'], { 'machine.list': () => ({ machines: [one] }) }, true);
     expect(JSON.parse(only.out)).toEqual(one);
