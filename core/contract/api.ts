@@ -82,6 +82,18 @@ export const targetResultSchema = z.strictObject({
 });
 
 const stream = z.enum(['out', 'err']);
+const logGrowthSchema = z.strictObject({
+  outSize: z.number().int(),
+  errSize: z.number().int(),
+  complete: z.boolean(),
+  /**
+   * The last line of each stream as its program printed it last, where the log does not have it yet and something printed before it is not
+   * known either: to be shown behind those sizes until the log has grown past them, never kept. From a carriage return on it takes the place
+   * of the line there, else it is the end of it. Absent: there is none.
+   */
+  heard: z.strictObject({ out: z.string(), err: z.string() }).optional(),
+});
+
 export const logChunkSchema = z.strictObject({
   stream,
   /** Byte offset in that stream's file. */
@@ -350,8 +362,8 @@ export const topics = {
   /** Growth of one attempt's log. */
   log: {
     filter: z.strictObject({ attemptUid: z.string() }),
-    snapshot: z.strictObject({ outSize: z.number().int(), errSize: z.number().int(), complete: z.boolean() }),
-    delta: z.strictObject({ outSize: z.number().int(), errSize: z.number().int(), complete: z.boolean() }),
+    snapshot: logGrowthSchema,
+    delta: logGrowthSchema,
   },
   /** Machines, counts, running and waiting; sampled about every two seconds while somebody listens. */
   overview: { filter: z.strictObject({}), snapshot: overviewSchema, delta: overviewSchema },

@@ -14,6 +14,7 @@ import type {
   ImageView,
 } from '../../core/contract/machines.js';
 import type { AttemptUsage } from '../../core/contract/usage.js';
+import type { TopicDelta } from '../../core/contract/api.js';
 import type { Cause } from '../../core/contract/views.js';
 
 export interface BackendDescription {
@@ -132,8 +133,12 @@ export interface BackendListener {
   /** Called from the backend's own events, never inside a call into it. */
   observations(batch: readonly AttemptObservation[]): void;
   workers(workers: readonly WorkerObservation[]): void;
-  logGrew(uid: string, outSize: number, errSize: number): void;
+  /** `heard`: behind those sizes there is more of a line that is not in the log yet. */
+  logGrew(uid: string, outSize: number, errSize: number, heard?: LogHeard | null): void;
 }
+
+/** The last line of each stream as it was heard last, where its place in the log is not known; see the topic `log`. */
+export type LogHeard = NonNullable<TopicDelta<'log'>['heard']>;
 
 export interface LogRange {
   readonly data: Uint8Array;

@@ -1,9 +1,10 @@
 /** Reads one attempt's log to its end, in the order it grew, through lost connections, each byte once. */
+import type { TopicDelta } from '../../core/contract/api.js';
 import { RefusalError } from '../../core/contract/errors.js';
 import { bytesBeforeCut, type LogCut } from '../../core/formats/log-cut.js';
 import type { Connection } from './connection.js';
 import type { HostLink } from './host-link.js';
-import type { LogSink } from './task-output.js';
+import type { LogHeard, LogSink } from './task-output.js';
 
 export interface AttemptLogOptions {
   readonly link: HostLink;
@@ -30,6 +31,7 @@ export interface AttemptLogOptions {
 const chunkBytes = 512 * 1024;
 const lineFeed = 0x0a;
 const againAfterMs = 1000;
+const nothingHeard: LogHeard = { out: '', err: '' };
 
 export async function followAttemptLog(options: AttemptLogOptions): Promise<void> {
   let cursor = options.from ?? null;
@@ -59,6 +61,7 @@ export async function followAttemptLog(options: AttemptLogOptions): Promise<void
           growth = watchGrowth(connection, options.uid);
           continue;
         }
+        await options.sink.heard?.(growth.heard);
         await growth.beyond(seen);
       }
     } finally {
@@ -103,6 +106,8 @@ async function writeChunk(
 }
 
 interface Growth {
+  /** As it was told last. */
+  readonly heard: LogHeard;
   /** How often the log was reported to have grown. */
   readonly count: number;
   /** Resolves once it was reported more often than that; rejects when the subscription ends. */
@@ -114,8 +119,10 @@ function watchGrowth(connection: Connection, attemptUid: string): Growth {
   let count = 0;
   let failure: RefusalError | null = null;
   let wake: () => void = () => undefined;
-  const grew = () => {
+  let heard: LogHeard = nothingHeard;
+  const grew = (value: TopicDelta<'log'>) => {
     count += 1;
+    heard = value.heard ?? nothingHeard;
     wake();
   };
   const end = connection.subscribe(
@@ -133,6 +140,9 @@ function watchGrowth(connection: Connection, attemptUid: string): Growth {
   return {
     get count() {
       return count;
+    },
+    get heard() {
+      return heard;
     },
     async beyond(seen) {
       while (count <= seen) {

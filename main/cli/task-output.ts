@@ -3,11 +3,16 @@ import type { Output } from './output.js';
 
 type Stream = 'out' | 'err';
 
+/** The unfinished lines as they were printed last, where the log does not have that; see the topic `log`. */
+export type LogHeard = Readonly<Record<Stream, string>>;
+
 export interface LogSink {
   /** Unfinished lines go out as they come. */
   readonly inPieces?: boolean;
   /** Bytes of one stream, in order. Resolves when more is welcome. */
   write(stream: Stream, data: Uint8Array): Promise<void>;
+  /** To be shown behind what was written until more is, for people alone: the log brings the bytes themselves. Absent: it cannot be taken back. */
+  heard?(heard: LogHeard): Promise<void>;
   /** The attempt has ended. */
   end(): Promise<void>;
 }
@@ -16,8 +21,53 @@ export interface LogSink {
 const maxHeldBytes = 1024 * 1024;
 const lineFeed = 0x0a;
 
-/** One task: its bytes, unchanged. */
+/** One task: its bytes, unchanged; on a terminal what is heard of an unfinished line is drawn over it, and taken off before what follows. */
 export function rawSink(output: Output): LogSink {
+  return output.isTerminal && !output.json ? terminalSink(output) : plainSink(output);
+}
+
+const clearLine = '\r\x1b[K';
+/** Of an unfinished line that is drawn again. */
+const mostRedrawn = 4096;
+
+function terminalSink(output: Output): LogSink {
+  const plain = plainSink(output);
+  /** The last state of the line that is not whole. */
+  let line = '';
+  let covered = '';
+  const show = (text: string) => output.bytes('out', Buffer.from(text, 'latin1'));
+  const uncover = async (): Promise<void> => {
+    if (covered !== '') await show(clearLine + line);
+    covered = '';
+  };
+  return {
+    inPieces: true,
+    async write(stream, data) {
+      await uncover();
+      await plain.write(stream, data);
+      // A letter a byte, so that nothing is cut in its middle.
+      const text = line + Buffer.from(data.subarray(-mostRedrawn)).toString('latin1');
+      const whole = text.slice(text.lastIndexOf('\n') + 1);
+      const ended = whole.replace(/\r+$/, '');
+      line = whole.slice(ended.lastIndexOf('\r') + 1).slice(-mostRedrawn);
+    },
+    async heard(heard) {
+      const next = heard.err === '' ? heard.out : heard.err;
+      if (next === covered) return;
+      await uncover();
+      if (next === '') return;
+      covered = next;
+      const text = next.startsWith('\r') ? clearLine + next.slice(1) : `…${next}`;
+      await output.bytes('out', Buffer.from(text));
+    },
+    async end() {
+      await uncover();
+      await plain.end();
+    },
+  };
+}
+
+function plainSink(output: Output): LogSink {
   return {
     inPieces: true,
     async write(stream, data) {

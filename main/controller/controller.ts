@@ -129,8 +129,9 @@ export class Controller {
         this.publisher?.machinesChanged();
         this.markDirty();
       },
-      logGrew: (uid, outSize, errSize) => {
-        this.publisher?.logGrew(uid, { outSize, errSize, complete: this.isFinished(uid) });
+      logGrew: (uid, outSize, errSize, heard = null) => {
+        const complete = this.isFinished(uid);
+        this.publisher?.logGrew(uid, { outSize, errSize, complete, ...(heard !== null ? { heard } : {}) });
       },
     });
     this.placement.setWorkers(this.backend.observe());

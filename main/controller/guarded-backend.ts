@@ -88,8 +88,8 @@ export class GuardedBackend implements Backend {
         this.expect();
         listener.workers(this.observed());
       },
-      logGrew: (uid, outSize, errSize) => {
-        if (!this.closed) listener.logGrew(uid, outSize, errSize);
+      logGrew: (...growth) => {
+        if (!this.closed) listener.logGrew(...growth);
       },
     };
     return new Promise((resolve) => this.tryStart(guarded, resolve));

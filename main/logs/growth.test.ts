@@ -20,7 +20,7 @@ beforeEach(() => {
   faults = [];
   growth = new LogGrowth({
     nowMs: () => nowMs,
-    onGrew: (_, out, err) => grew.push(`${out} ${err}`),
+    onGrew: (_, out, err, heard) => grew.push(`${out} ${err}${heard === null ? '' : ` ${heard.out}`}`),
     onFault: (_, error) => faults.push(String(error)),
   });
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -146,4 +146,40 @@ test('growth is told of only while somebody listens', async () => {
   growth.listen(uid, false);
   await grow('err', '4');
   expect(grew).toEqual(['2 1']);
+});
+
+describe('what is heard of a line', () => {
+  const heard = (out: string) => ({ out, err: '' });
+
+  test('is told with the sizes as it changes and when it is no more, whenever it was heard first', () => {
+    write('out', 'one\n');
+    growth.listen(uid, true);
+    growth.heard(uid, heard('1%'));
+    expect(grew).toEqual([]);
+    growth.track(uid, folder);
+    expect(grew).toEqual(['4 0 1%']);
+    growth.heard(uid, heard('2%'));
+    growth.heard(uid, null);
+    expect(grew.slice(1)).toEqual(['4 0 2%', '4 0']);
+  });
+
+  test('is told to whoever asks later', async () => {
+    growth.track(uid, folder);
+    growth.heard(uid, heard('1%'));
+    expect(grew).toEqual([]);
+    growth.listen(uid, true);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(grew).toEqual(['0 0 1%']);
+  });
+
+  test('is nothing to those who do not listen, or of what has ended', async () => {
+    growth.track(uid, folder);
+    growth.listen(uid, true);
+    growth.listen(uid, false);
+    growth.heard(uid, heard('1%'));
+    growth.listen(uid, true);
+    growth.ended(uid);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(grew).toEqual([]);
+  });
 });

@@ -12,11 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import type { LogMark } from '../backends/backend.js';
+import type { LogHeard, LogMark } from '../backends/backend.js';
 
 export interface LogGrowthOptions {
   readonly nowMs: () => number;
-  readonly onGrew: (uid: string, outSize: number, errSize: number) => void;
+  readonly onGrew: (uid: string, outSize: number, errSize: number, heard: LogHeard | null) => void;
   readonly onFault: (uid: string, error: unknown) => void;
 }
 
@@ -35,11 +35,15 @@ interface Tracked {
   watcher: FSWatcher | null;
   timer: NodeJS.Timeout | null;
   flushTimer: NodeJS.Timeout | null;
+  /** What is told with the sizes. */
+  heard: LogHeard | null;
 }
 
 export class LogGrowth {
   private readonly tracked = new Map<string, Tracked>();
   private readonly listened = new Set<string>();
+  /** Heard of those that are not tracked yet. */
+  private readonly early = new Map<string, LogHeard>();
 
   constructor(private readonly options: LogGrowthOptions) {}
 
@@ -57,13 +61,16 @@ export class LogGrowth {
       watcher: null,
       timer: null,
       flushTimer: null,
+      heard: this.early.get(uid) ?? null,
     };
+    this.early.delete(uid);
     this.tracked.set(uid, entry);
     this.look(uid, entry);
   }
 
   /** The attempt ended: its sizes are final. */
   ended(uid: string): void {
+    this.early.delete(uid);
     const entry = this.tracked.get(uid);
     if (entry === undefined) return;
     this.sample(uid, entry);
@@ -71,8 +78,28 @@ export class LogGrowth {
   }
 
   listen(uid: string, on: boolean): void {
-    if (on) this.listened.add(uid);
-    else this.listened.delete(uid);
+    if (!on) this.listened.delete(uid);
+    else if (!this.listened.has(uid)) {
+      this.listened.add(uid);
+      const entry = this.tracked.get(uid);
+      // Who asks for the log learns its sizes, not this. Never inside the call.
+      if (entry !== undefined && entry.heard !== null) setImmediate(() => this.tell(uid, entry));
+    }
+  }
+
+  /** Its last line as it is heard, where the log does not have it; null: no more. */
+  heard(uid: string, heard: LogHeard | null): void {
+    const entry = this.tracked.get(uid);
+    if (entry !== undefined) {
+      entry.heard = heard;
+      this.tell(uid, entry);
+    } else if (heard === null) this.early.delete(uid);
+    else this.early.set(uid, heard);
+  }
+
+  private tell(uid: string, { folder, heard }: Tracked): void {
+    if (!this.listened.has(uid) || !this.tracked.has(uid)) return;
+    this.options.onGrew(uid, sizeOf(path.join(folder, 'out')), sizeOf(path.join(folder, 'err')), heard);
   }
 
   isListened(uid: string): boolean {
@@ -134,7 +161,7 @@ export class LogGrowth {
       entry.flushTimer = null;
       this.flush(uid, entry);
     }, flushMs);
-    if (this.listened.has(uid)) this.options.onGrew(uid, mark.out, mark.err);
+    if (this.listened.has(uid)) this.options.onGrew(uid, mark.out, mark.err, entry.heard);
   }
 
   private flush(uid: string, entry: Tracked): void {

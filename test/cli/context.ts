@@ -25,9 +25,15 @@ export function testContext(
     readonly start?: () => Promise<Connection>;
     readonly leavesWithinMs?: number;
     readonly outBreaksAfter?: number;
+    /** Standard output is one. */
+    readonly isTerminal?: boolean;
   } = {},
 ): TestContext {
-  const kept = keptOutput({ json: more.json ?? false, outBreaksAfter: more.outBreaksAfter });
+  const kept = keptOutput({
+    json: more.json ?? false,
+    outBreaksAfter: more.outBreaksAfter,
+    isTerminal: more.isTerminal ?? false,
+  });
   const notes: string[] = [];
   const globals: Globals = {
     home: home.root,

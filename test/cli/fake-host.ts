@@ -9,6 +9,7 @@ import {
   type MethodResult,
   type ParsedParams,
 } from '../../core/contract/api.js';
+import type { TopicDelta } from '../../core/contract/api.js';
 import { refusal, RefusalError, type Refusal } from '../../core/contract/errors.js';
 import { readHostFrame } from '../../core/contract/host-frames.js';
 import { clientFrameSchema, type HostFrame } from '../../core/contract/protocol.js';
@@ -59,7 +60,7 @@ export class FakeHost {
   job: { summary: JobSummary; tasks: TaskView[] } | null = null;
   question: Question | null = null;
   images: ImageNews = { changes: 0, pulls: [] };
-  log = new Map<string, { outSize: number; errSize: number; complete: boolean }>();
+  log = new Map<string, TopicDelta<'log'>>();
 
   private constructor(
     readonly home: Home,
@@ -148,7 +149,7 @@ export class FakeHost {
     this.delta('job', summary.id, { summary, tasks });
   }
 
-  changeLog(uid: string, value: { outSize: number; errSize: number; complete: boolean }): void {
+  changeLog(uid: string, value: TopicDelta<'log'>): void {
     this.log.set(uid, value);
     this.delta('log', uid, value);
   }

@@ -93,6 +93,26 @@ describe('log bytes', () => {
     expect(kept.outBytes()).toEqual(bytes);
   });
 
+  it('have what was heard of a line drawn over it on a terminal, and taken off before what follows', async () => {
+    const kept = keptOutput({ isTerminal: true });
+    const sink = rawSink(kept.output);
+    const add = (text: string) => sink.write('out', Buffer.from(text));
+    await add('one\n\r 1█\r 2█');
+    await sink.heard?.({ out: '\r 5█', err: '' });
+    await sink.heard?.({ out: '\r 5█', err: '' });
+    expect(kept.out()).toBe('one\n\r 1█\r 2█\r\x1b[K 5█');
+    await add('\r 3█\n');
+    expect(kept.out()).toBe('one\n\r 1█\r 2█\r\x1b[K 5█\r\x1b[K 2█\r 3█\n');
+    await sink.heard?.({ out: '', err: '...' });
+    await sink.end();
+    expect(kept.out().endsWith('\n…...\r\x1b[K')).toBe(true);
+  });
+
+  it('are nothing but those of the log where they go into a file', () => {
+    expect(rawSink(keptOutput().output).heard).toBeUndefined();
+    expect(rawSink(keptOutput({ isTerminal: true, json: true }).output).heard).toBeUndefined();
+  });
+
   it('of several tasks come in whole lines', async () => {
     const kept = keptOutput();
     const first = lineSink(kept.output, '');

@@ -13,7 +13,11 @@ export interface KeptOutput {
 
 /** `outBreaksAfter`: so many writes to standard output are taken, then its reader is gone. */
 export function keptOutput(
-  options: { readonly json?: boolean; readonly outBreaksAfter?: number | undefined } = {},
+  options: {
+    readonly json?: boolean;
+    readonly outBreaksAfter?: number | undefined;
+    readonly isTerminal?: boolean;
+  } = {},
 ): KeptOutput {
   const parts: Record<'out' | 'err', Buffer[]> = { out: [], err: [] };
   const inOrder: Buffer[] = [];
@@ -30,7 +34,7 @@ export function keptOutput(
       },
     });
   const output = createOutput(
-    { out: stream('out'), err: stream('err') },
+    { out: Object.assign(stream('out'), { isTTY: options.isTerminal ?? false }), err: stream('err') },
     { json: options.json ?? false, colour: false },
   );
   return {

@@ -114,6 +114,24 @@ describe('job run', () => {
     expect(made.out()).toBe('one\ntwo\n');
   });
 
+  it('draws on a terminal what is heard of a line that the log does not have yet', async () => {
+    const content = { out: Buffer.from('\r 1%'), err: Buffer.alloc(0), complete: false };
+    await start({ 'log.merged': logOf(content) });
+    host.log.set(uid, { outSize: 4, errSize: 0, complete: false });
+    host.changeJob(running()[0], [...running()[1]]);
+    const made = open({ isTerminal: true });
+    const code = runCommand(made.context, ['tool'], null);
+    await eventually(() => host.watchers('log')).toBe(1);
+    host.changeLog(uid, { outSize: 4, errSize: 0, complete: false, heard: { out: '\r 7%', err: '' } });
+    await eventually(() => made.out()).toBe('\r 1%\r\u001b[K 7%');
+    content.out = Buffer.from('\r 1%\r 7%\n');
+    content.complete = true;
+    host.changeLog(uid, { outSize: 9, errSize: 0, complete: true });
+    host.changeJob(ended(0)[0], [...ended(0)[1]]);
+    expect(await code).toBe(0);
+    expect(made.out()).toBe('\r 1%\r\u001b[K 7%\r\u001b[K 1%\r 7%\n');
+  });
+
   it('says once why the job waits', async () => {
     await start();
     const waiting = {

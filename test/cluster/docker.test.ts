@@ -90,7 +90,7 @@ describeLabEngine('containers on a workstation by SSH', () => {
   test('show a line while it grows, before its newline, and again after a restart of ours', async () => {
     const probe = await opened();
     const launch = inContainer(
-      'printf "\\r 1%%"; until test -e two; do usleep 50000; done; seq 101 130; printf "\\r 2%%"; sleep 300',
+      'printf "\\r 1%%"; until test -e one; do usleep 50000; done; printf "\\r 5%%"; until test -e two; do usleep 50000; done; seq 101 130; printf "\\r 2%%"; sleep 300',
     );
     probe.run(launch);
     await probe.state(launch.uid, 'RUNNING', 30_000);
@@ -101,12 +101,16 @@ describeLabEngine('containers on a workstation by SSH', () => {
     await next.state(launch.uid, 'RUNNING', 30_000);
     // What was seen of it stays.
     expect(await next.text(launch.uid)).toBe('\r 1%');
+    next.backend.watchLog(launch.uid, true);
+    host.sh(`touch ${host.home}/jobs/one`);
+    await next.until(() => next.grew.at(-1)?.heard?.out === '\r 5%', 30_000);
+    expect(await next.text(launch.uid)).toBe('\r 1%');
     host.sh(`touch ${host.home}/jobs/two`);
     const lines = Array.from({ length: 30 }, (_, index) => `${101 + index}\n`).join('');
-    await expect.poll(() => next.text(launch.uid), { timeout: 30_000 }).toBe(`\r 1%${lines}\r 2%`);
+    await expect.poll(() => next.text(launch.uid), { timeout: 30_000 }).toBe(`\r 1%\r 5%${lines}\r 2%`);
     next.stop(launch.uid, { container: true, graceMs: 500 });
     await next.over(launch.uid, 30_000);
-    expect(await next.text(launch.uid)).toBe(`\r 1%${lines}\r 2%`);
+    expect(await next.text(launch.uid)).toBe(`\r 1%\r 5%${lines}\r 2%`);
   }, 90_000);
 
   test('run and speak in any number over one login, of which the server lets through two sessions', async () => {

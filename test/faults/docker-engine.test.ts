@@ -224,6 +224,39 @@ describe.skipIf(noEngine)(withEngine('containers and faults'), () => {
     expect(all).toEqual(counted(all.length));
   });
 
+  test.each([false, true])(
+    'a line that is not whole is heard again soon after a restart of ours (terminal: %s)',
+    async (tty) => {
+      const launch = bar({ tty });
+      probe.run(launch);
+      const size = async () => (await probe.text(launch.uid)).length;
+      await until(async () => (await size()) > 100);
+      await probe.backend.close();
+      const kept = await probe.text(launch.uid);
+      // What it prints meanwhile nobody hears, and the Engine keeps it to itself.
+      const step = Number(stepsOf(kept).at(-1)?.replace('%', ''));
+      const began = performance.now();
+      const host = await backends.open();
+      host.backend.watchLog(launch.uid, true);
+      host.want({ kind: 'keep', uid: launch.uid, launch });
+      const heard = () => host.grew.filter(({ uid }) => uid === launch.uid).at(-1)?.heard?.out ?? '';
+      await host.until(() => heard() !== '', longMs);
+      console.info(`heard again after ${Math.round(performance.now() - began)} ms`);
+      expect(performance.now() - began).toBeLessThan(5000);
+      await host.until(() => /^\r\d+%$/.test(heard()) && Number(heard().slice(1, -1)) > step, longMs);
+      const first = heard();
+      await host.until(() => heard() !== first, longMs);
+      // It is shown beside the log, which holds what is certain alone.
+      expect(await host.text(launch.uid)).toBe(kept);
+      appendFileSync(path.join(backends.work, 'stop'), '');
+      await host.over(launch.uid, longMs);
+      expect(heard()).toBe('');
+      const all = stepsOf(await host.text(launch.uid));
+      expect(all).toEqual(counted(all.length));
+      expect(all.length).toBeGreaterThan(step);
+    },
+  );
+
   test('a terminal whose host comes and goes', async () => {
     const launch = backends.launch({
       command: [

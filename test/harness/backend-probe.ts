@@ -7,6 +7,7 @@ import type {
   Backend,
   BackendListener,
   DesiredAttempt,
+  LogHeard,
   WorkerObservation,
 } from '../../main/backends/backend.js';
 
@@ -45,7 +46,7 @@ export function isOver(observation: AttemptObservation): boolean {
 /** Drives one backend as a controller would: keeps the desired set, drops what ended, and remembers every report. */
 export class BackendProbe implements BackendListener {
   readonly reports: AttemptObservation[] = [];
-  readonly grew: { uid: string; out: number; err: number }[] = [];
+  readonly grew: { uid: string; out: number; err: number; heard: LogHeard | null }[] = [];
   lastWorkers: readonly WorkerObservation[] = [];
   private readonly desired = new Map<string, DesiredAttempt>();
   private waiters: { test: () => boolean; done: () => void }[] = [];
@@ -65,8 +66,8 @@ export class BackendProbe implements BackendListener {
     this.wake();
   }
 
-  logGrew(uid: string, out: number, err: number): void {
-    this.grew.push({ uid, out, err });
+  logGrew(uid: string, out: number, err: number, heard: LogHeard | null = null): void {
+    this.grew.push({ uid, out, err, heard });
     this.wake();
   }
 

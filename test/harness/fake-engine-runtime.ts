@@ -25,6 +25,7 @@ export function runtimeOn(
     onRunning: nothing,
     onNotice: nothing,
     onConclude: nothing,
+    onHeard: nothing,
     onEnded: nothing,
     onUsage: nothing,
     ...options,

@@ -110,6 +110,45 @@ describe('the last line while it is not whole', () => {
     expect(text(tail.tail())).toBe('next');
   });
 
+  test('of one that runs already is told as it is heard, until its place is known', () => {
+    const tail = new LiveTail(false);
+    const end = () => text(tail.unplacedEnd());
+    expect(end()).toBe('');
+    tail.hear(bytes('%'));
+    expect(end()).toBe('%');
+    tail.hear(bytes('\r'));
+    expect(end()).toBe('%');
+    tail.hear(bytes('\r 41%'));
+    expect(end()).toBe('\r 41%');
+    tail.hear(bytes('\r 42%\r'));
+    expect(end()).toBe('\r 42%');
+    // A new line is heard whole, whether it has carriage returns or not.
+    tail.hear(bytes('\nepoch'));
+    expect(end()).toBe('\repoch');
+    tail.hear(bytes('\r 1%'));
+    expect(end()).toBe('\r 1%');
+    tail.hear(bytes('\n'));
+    expect(end()).toBe('');
+    const line = `${'x'.repeat(100)}\n`;
+    tail.hear(bytes(`${line} 7%`));
+    tail.log(bytes(line));
+    expect(end()).toBe('');
+    expect(text(tail.tail())).toBe(' 7%');
+  });
+
+  test('of one that is listened to from its start is never told as anything but certain', () => {
+    const tail = new LiveTail(true);
+    tail.hear(bytes('\r 41%'));
+    expect(tail.unplacedEnd().length).toBe(0);
+  });
+
+  test('is not told longer than is shown of it', () => {
+    const tail = new LiveTail(false);
+    tail.hear(bytes(`\n\r${'x'.repeat(10_000)}end`));
+    expect(tail.unplacedEnd().length).toBe(4096);
+    expect(text(tail.unplacedEnd()).endsWith('xend')).toBe(true);
+  });
+
   test('is not guessed where the same bytes stand twice', () => {
     const tail = new LiveTail(false);
     tail.hear(bytes('x'.repeat(300)));

@@ -7,6 +7,9 @@ const newline = 0x0a;
 /** A piece the log takes without a newline. */
 const pieceBytes = 16 * 1024;
 const mostBytes = 4 * pieceBytes;
+const carriageReturn = 0x0d;
+/** More of a line is not shown before it is known where it stands. */
+const mostUnplaced = 4 * 1024;
 /** So many bytes of a log are not by chance the same as others of it. */
 const placedBy = 64;
 
@@ -92,6 +95,25 @@ export class LiveTail {
     // Bytes that are no letters reach the log as others.
     this.heard = null;
     return none;
+  }
+
+  /**
+   * The end of the last line as it was heard, while it is not known where in the log that stands: what was printed before it was listened to
+   * is missing in front of it. From a carriage return on it is the whole state of the line, else only its end. Empty: there is none.
+   */
+  unplacedEnd(): Uint8Array {
+    const heard = this.unplaced ?? new Uint8Array();
+    const line = heard.lastIndexOf(newline) + 1;
+    let end = heard.length;
+    while (end > line && heard[end - 1] === carriageReturn) end -= 1;
+    const state = heard.subarray(line, end).lastIndexOf(carriageReturn);
+    if (end - line - Math.max(0, state) > mostUnplaced) return heard.slice(end - mostUnplaced, end);
+    if (state >= 0) return heard.slice(line + state, end);
+    // Behind a newline all of the line was heard.
+    const isWhole = line > 0 && end > line;
+    return isWhole
+      ? joined(Uint8Array.of(carriageReturn), heard.subarray(line, end))
+      : heard.slice(line, end);
   }
 
   /** The last bytes of the log tell where what was heard stands: behind them, where they are heard once. */

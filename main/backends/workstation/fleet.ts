@@ -282,8 +282,8 @@ class MachineFleet implements Fleet {
         this.lastSeen.set(machine, workers);
         this.tell();
       },
-      logGrew: (uid, outSize, errSize) => {
-        if (isHere() && isOwn(uid)) this.listener?.logGrew(uid, outSize, errSize);
+      logGrew: (uid, ...growth) => {
+        if (isHere() && isOwn(uid)) this.listener?.logGrew(uid, ...growth);
       },
     };
   }

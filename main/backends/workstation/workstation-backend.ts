@@ -8,6 +8,7 @@ import type {
   AttemptObservation,
   Backend,
   BackendListener,
+  LogHeard,
   DesiredAttempt,
   ImageControl,
   StopNotice,
@@ -115,6 +116,7 @@ class WorkstationBackend implements Backend {
       this.checkpoints.lastLook(entry);
       this.usage.conclude(entry);
     },
+    onHeard: (uid: string, heard: LogHeard | null): void => this.growth.heard(uid, heard),
     onEnded: (uid: string): void => this.ended(uid),
   };
 
@@ -123,7 +125,7 @@ class WorkstationBackend implements Backend {
     chmodSync(options.attemptsFolder, 0o700);
     this.growth = new LogGrowth({
       nowMs: options.nowMs,
-      onGrew: (uid, outSize, errSize) => this.listener?.logGrew(uid, outSize, errSize),
+      onGrew: (...growth) => this.listener?.logGrew(...growth),
       onFault: (uid, error) => {
         options.log.warn('The growth of a log cannot be followed', { uid, error: messageOf(error) });
         this.storage.look();

@@ -293,3 +293,51 @@ it('loses no byte of either stream, however they are cut and mixed', async () =>
     { numRuns: 150 },
   );
 });
+
+describe('what was printed since and is not in the log yet', () => {
+  const none = { out: '', err: '' };
+
+  it('is drawn over the unfinished line, and taken off before what the log brings', async () => {
+    const { composer, chunk } = makeFeed();
+    let text = composer.push([chunk('out', 'first\n\r 10%\r 11%')]);
+    const rows = async () => (await screen(text)).rows;
+    text += composer.cover({ out: '\r 52%', err: '' });
+    expect(await rows()).toEqual(['first', ' 52%']);
+    expect(composer.cover({ out: '\r 52%', err: '' })).toBe('');
+    text += composer.cover({ out: '\r 7%', err: '' });
+    expect(await rows()).toEqual(['first', ' 7%']);
+    text += composer.push([chunk('out', '2\r 53% done\n')]);
+    expect(await rows()).toEqual(['first', ' 53% done']);
+    text += composer.cover({ out: '\r 1%', err: '' });
+    text += composer.cover(none);
+    expect(await rows()).toEqual(['first', ' 53% done']);
+  });
+
+  it('leaves the line as it was when there is nothing more of it', async () => {
+    const { composer, chunk } = makeFeed();
+    let text = composer.push([chunk('err', 'bar 10%')]);
+    text += composer.cover({ out: '', err: '\rbar 52% and more' });
+    text += composer.settle();
+    expect((await screen(text)).rows).toEqual(['bar 52% and more']);
+    text += composer.cover(none);
+    expect((await screen(text)).rows).toEqual(['bar 10%']);
+  });
+
+  it('is the end of the line where no carriage return was heard, and never wider than the terminal', async () => {
+    const { composer, chunk } = makeFeed();
+    let text = composer.push([chunk('out', 'dots ..')]);
+    text += composer.cover({ out: '....', err: '' });
+    expect((await screen(text)).rows).toEqual(['dots ..…....']);
+    text += composer.cover({ out: `\r${'=█'.repeat(60)}`, err: '' });
+    expect((await screen(text)).rows).toHaveLength(1);
+    text += composer.push([chunk('out', '.\nnext\n')]);
+    expect((await screen(text)).rows).toEqual(['dots ...', 'next']);
+  });
+
+  it('acts on nothing but its line', async () => {
+    const { composer, chunk } = makeFeed();
+    let text = composer.push([chunk('out', 'one\ntwo\n')]);
+    text += composer.cover({ out: '\r\x1b[5A\x1b]0;title\x07\x1b[31mred\x1b[2J', err: '' });
+    expect((await screen(text)).rows).toEqual(['one', 'two', 'red']);
+  });
+});

@@ -5,6 +5,7 @@
  */
 import { bytesBeforeCut, type LogCut } from '../../../core/formats/log-cut.js';
 import { columnsOf } from './log-rows.js';
+import { plainLine } from './plain-line.js';
 import { createEscapeFilter, type EscapeFilter } from './escape-filter.js';
 import { createStyleTracker, type StyleTracker } from './sgr.js';
 
@@ -31,6 +32,11 @@ export interface Composer {
   readonly push: (chunks: readonly LogChunk[]) => string;
   /** Nothing came for a moment, or the log ended: shows what was held back until its line would end. */
   readonly settle: () => string;
+  /**
+   * Draws over the unfinished line what its program printed since, which is not in the log yet (see the topic `log`): until the next text,
+   * or until there is nothing more of it. Empty where it is drawn already.
+   */
+  readonly cover: (heard: Readonly<Record<StreamName, string>>) => string;
   /** A marked line that stands for bytes not shown; what follows starts anew. */
   readonly gap: (bytes: number) => string;
   /** Columns of the terminal: a longer unfinished line takes several rows and cannot be redrawn. */
@@ -51,6 +57,7 @@ interface StreamState {
 
 /** An unfinished line longer than this is shown even while the other stream's is on the last row. */
 const longestHeldLine = 64 * 1024;
+const clearRow = '\x1b[0m\r\x1b[2K';
 const styleSequence = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*m`, 'g');
 const movesVertically = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*[ABEF]`);
 
@@ -63,16 +70,48 @@ export function createComposer(options: ComposerOptions): Composer {
   /** Whose unfinished line is on the cursor's row; null when the cursor is at the start of an empty row. */
   let shown: StreamName | null = null;
   let last: StreamName = 'out';
+  /** Drawn over the unfinished line on the cursor's row, of whichever stream; empty: nothing is. */
+  let covered = '';
+
+  function canBeRedrawn(line: string): boolean {
+    return columnsOf(line.slice(line.lastIndexOf('\r') + 1)) < columns && !movesVertically.test(line);
+  }
+
+  /** What the row holds under what covers it. */
+  function uncover(): string {
+    return covered === '' ? '' : clearRow + (shown === null ? '' : draw(shown));
+  }
+
+  /** Texts are for a row that is not covered. */
+  function bare(act: () => string): string {
+    const before = uncover();
+    const text = act();
+    if (text === '') return '';
+    covered = '';
+    return before + text;
+  }
+
+  function cover(heard: Readonly<Record<StreamName, string>>): string {
+    const other = last === 'out' ? 'err' : 'out';
+    const name = shown ?? (heard[last] === '' ? other : last);
+    const state = streams[name];
+    const now = heard[name];
+    const isShown = now !== '' && canBeRedrawn(state.line);
+    const line = now.startsWith('\r') ? plainLine(now) : `${plainLine(state.line)}…${plainLine(now)}`;
+    const next = isShown ? state.lineStyle + firstColumns(line, columns - 1) : '';
+    if (next === covered) return '';
+    const output = next === '' ? uncover() : `${clearRow}${next}\x1b[0m`;
+    covered = next;
+    return output;
+  }
 
   /** Takes the other stream's unfinished line off the last row, to be drawn again later, or leaves it where it is. */
   function leaveRow(): string {
     if (shown === null) return '';
     const state = streams[shown];
-    const redraw =
-      columnsOf(state.line.slice(state.line.lastIndexOf('\r') + 1)) < columns &&
-      !movesVertically.test(state.line);
+    const redraw = canBeRedrawn(state.line);
     shown = null;
-    if (redraw) return '\x1b[0m\r\x1b[2K';
+    if (redraw) return clearRow;
     startLine(state);
     return '\r\n';
   }
@@ -131,42 +170,58 @@ export function createComposer(options: ComposerOptions): Composer {
     return output;
   }
 
+  function push(chunks: readonly LogChunk[]): string {
+    let output = '';
+    for (const chunk of withCut(chunks, options.cut?.place ?? null)) {
+      if (chunk === 'cut') {
+        output += ownLine(options.cut?.text ?? '');
+        continue;
+      }
+      const state = streams[chunk.stream];
+      if (state.next !== null && chunk.offset > state.next) output += gap(chunk.offset - state.next);
+      const bytes = state.next === null ? fromWholeCharacter(chunk) : chunk.bytes;
+      state.next = chunk.offset + chunk.bytes.length;
+      const text = state.filter.push(state.decoder.decode(bytes, { stream: true }));
+      if (text !== '') output += pushText(chunk.stream, text);
+    }
+    return output + drawLast();
+  }
+
+  function gap(bytes: number): string {
+    let output = drawLast();
+    if (shown !== null) output += '\r\n';
+    for (const name of ['out', 'err'] as const) {
+      const state = streams[name];
+      state.decoder = startDecoder();
+      state.filter.reset();
+      state.style.reset();
+      state.next = null;
+      startLine(state);
+    }
+    shown = null;
+    return `${output}\x1b[0m\x1b[2m${options.gapText(bytes)}\x1b[0m\r\n`;
+  }
+
   return {
-    push(chunks) {
-      let output = '';
-      for (const chunk of withCut(chunks, options.cut?.place ?? null)) {
-        if (chunk === 'cut') {
-          output += ownLine(options.cut?.text ?? '');
-          continue;
-        }
-        const state = streams[chunk.stream];
-        if (state.next !== null && chunk.offset > state.next) output += this.gap(chunk.offset - state.next);
-        const bytes = state.next === null ? fromWholeCharacter(chunk) : chunk.bytes;
-        state.next = chunk.offset + chunk.bytes.length;
-        const text = state.filter.push(state.decoder.decode(bytes, { stream: true }));
-        if (text !== '') output += pushText(chunk.stream, text);
-      }
-      return output + drawLast();
-    },
-    settle,
-    gap(bytes) {
-      let output = drawLast();
-      if (shown !== null) output += '\r\n';
-      for (const name of ['out', 'err'] as const) {
-        const state = streams[name];
-        state.decoder = startDecoder();
-        state.filter.reset();
-        state.style.reset();
-        state.next = null;
-        startLine(state);
-      }
-      shown = null;
-      return `${output}\x1b[0m\x1b[2m${options.gapText(bytes)}\x1b[0m\r\n`;
-    },
+    push: (chunks) => bare(() => push(chunks)),
+    settle: () => bare(settle),
+    cover,
+    gap: (bytes) => bare(() => gap(bytes)),
     setColumns(value) {
       columns = value;
     },
   };
+}
+
+/** As much of a text as takes no more columns. */
+function firstColumns(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text;
+  let fits = '';
+  for (const letter of text) {
+    if (columnsOf(fits + letter) > columns) break;
+    fits += letter;
+  }
+  return fits;
 }
 
 /** The chunks, parted where the log may be cut. */

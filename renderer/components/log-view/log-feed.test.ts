@@ -28,6 +28,25 @@ describe('log feed', () => {
     expect(screen.ends).toBeGreaterThan(0);
   });
 
+  it('shows what was heard of a line until the log has grown by it, at its end only', async () => {
+    const { feed, screen, log, grow } = startFeed('one\n\r 1%');
+    feed.began(log.size, false, { out: '\r 5%', err: '\r 9%' });
+    await settled();
+    expect(screen.text.endsWith(' 5%')).toBe(true);
+    expect(screen.text).not.toContain(' 9%');
+    feed.grown(log.size, false, { out: '\r 6%', err: '' });
+    await settled();
+    expect(screen.text.endsWith(' 6%')).toBe(true);
+    grow('\r 2%');
+    await settled();
+    expect(screen.text.endsWith('\r 1%\r 2%')).toBe(true);
+    feed.setFollowing(false);
+    const before = screen.text;
+    feed.grown(log.size, false, { out: '\r 7%', err: '' });
+    await settled();
+    expect(screen.text).toBe(before);
+  });
+
   it('says that an empty log is complete', async () => {
     const { feed, log } = startFeed('');
     log.finish();

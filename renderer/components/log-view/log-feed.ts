@@ -7,7 +7,7 @@ import { asRefusal } from '../../state/hooks.js';
 import type { Refusal } from '../../../core/contract/errors.js';
 import type { ReadableStore } from '../../state/store.js';
 import { createStore } from '../../state/store.js';
-import { createComposer, type Composer, type ComposerOptions } from './composer.js';
+import { createComposer, type Composer, type ComposerOptions, type StreamName } from './composer.js';
 import { largest, placeBefore, portions, startOf, total } from './log-pages.js';
 import { rowsOf } from './log-rows.js';
 import {
@@ -58,12 +58,15 @@ export interface FeedOptions {
   readonly setTimer: (run: () => void, ms: number) => () => void;
 }
 
+/** The unfinished lines as they were printed last, where the log does not have that. */
+export type LogHeard = Readonly<Record<StreamName, string>>;
+
 export interface LogFeed {
   readonly state: ReadableStore<FeedState>;
   /** The `log` topic begins, or begins anew: what failed while it was away is tried again. */
-  readonly began: (size: LogPlace, complete: boolean) => void;
+  readonly began: LogFeed['grown'];
   /** What the `log` topic tells. */
-  readonly grown: (size: LogPlace, complete: boolean) => void;
+  readonly grown: (size: LogPlace, complete: boolean, heard?: LogHeard) => void;
   /** The `log` topic was ended by the controller: nothing will tell of growth any more. */
   readonly failed: (reason: Refusal) => void;
   readonly setFollowing: (following: boolean) => void;
@@ -96,6 +99,8 @@ interface FedPage {
   readonly rows: number;
 }
 
+const nothingHeard: LogHeard = { out: '', err: '' };
+
 const startState: FeedState = {
   loading: true,
   error: null,
@@ -126,6 +131,7 @@ export function createLogFeed(options: FeedOptions): LogFeed {
   let landmark: { readonly place: LogPlace; readonly reached: (row: number) => void } | null = null;
 
   let arrival: (() => void) | null = null;
+  let heard: LogHeard = nothingHeard;
 
   function makeComposer(): Composer {
     const made = createComposer({
@@ -262,6 +268,13 @@ export function createLogFeed(options: FeedOptions): LogFeed {
     }
     if (state.get().following) screen.scrollToEnd();
     settleSoon();
+    cover();
+  }
+
+  /** Only behind the end of the log, which is what it goes on from. */
+  function cover(): void {
+    const { behind, following } = state.get();
+    if (cursor !== null) void draw(composer.cover(behind === 0 && following ? heard : nothingHeard));
   }
 
   function settleSoon(): void {
@@ -285,20 +298,25 @@ export function createLogFeed(options: FeedOptions): LogFeed {
     });
   }
 
-  function grown(size: LogPlace, complete: boolean): void {
+  function grown(size: LogPlace, complete: boolean, last: LogHeard = nothingHeard): void {
+    heard = {
+      out: options.choice === 'err' ? '' : last.out,
+      err: options.choice === 'out' ? '' : last.err,
+    };
     const counted: LogPlace = {
       out: options.choice === 'err' ? 0 : size.out,
       err: options.choice === 'out' ? 0 : size.err,
     };
     set({ size: largest(counted, state.get().size), complete });
+    if (!reading) cover();
     void pump();
   }
 
   return {
     state,
-    began(size, complete) {
+    began(size, complete, last) {
       if (state.get().error !== null) set({ error: null, loading: cursor === null });
-      grown(size, complete);
+      grown(size, complete, last);
     },
     grown,
     failed(reason) {

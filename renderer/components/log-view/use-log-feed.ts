@@ -118,7 +118,7 @@ export function useLogFeed({ attemptUid, choice, scheme, cut, makeTerminal }: Lo
       });
       feed = made;
       const told = (how: 'began' | 'grown') => (value: TopicSnapshot<'log'>) => {
-        made[how]({ out: value.outSize, err: value.errSize }, value.complete);
+        made[how]({ out: value.outSize, err: value.errSize }, value.complete, value.heard);
         setOther(choice === 'both' ? 0 : choice === 'out' ? value.errSize : value.outSize);
       };
       const leave = controller.subscribe(

@@ -5,7 +5,7 @@
 import type { Cause } from '../../../../core/contract/views.js';
 import type { DataRoom } from '../../../../core/formats/docker/data-room.js';
 import type { ContainerView } from '../../../../core/formats/docker/inspect.js';
-import type { AttemptLaunch, DesiredAttempt } from '../../backend.js';
+import type { AttemptLaunch, DesiredAttempt, LogHeard } from '../../backend.js';
 import { observationOf, stopOrder, type AttemptEntry } from '../process/attempt-entry.js';
 import { stopCause } from '../process/outcome.js';
 import { concludeAttempt } from './attempt-conclusion.js';
@@ -327,14 +327,12 @@ export class ContainerAttempt {
 
   private openCopy(id: string, part: Part, view: ContainerView | null): LogCopy {
     const { entry, context } = this;
-    return new LogCopy({
-      folder: entry.folder,
-      container: id,
-      tty: view?.tty ?? (part === 'run' && entry.launch?.spec.tty === true),
-      engine: context.engine,
-      onFault: (error) =>
-        context.log.warn('The log of a container is read again', { uid: entry.uid, error: String(error) }),
-    });
+    const { uid, folder, launch } = entry;
+    const tty = view?.tty ?? (part === 'run' && launch?.spec.tty === true);
+    const onHeard = (heard: LogHeard | null) => context.onHeard(uid, heard);
+    const onFault = (error: unknown) =>
+      context.log.warn('The log of a container is read again', { uid, error: String(error) });
+    return new LogCopy({ folder, container: id, tty, engine: context.engine, onHeard, onFault });
   }
 
   private order(): EndOrder | null {

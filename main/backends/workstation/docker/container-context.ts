@@ -1,6 +1,6 @@
 /** What the attempts of one Docker runtime share. */
 import type { Cause } from '../../../../core/contract/views.js';
-import type { StopNotice } from '../../backend.js';
+import type { LogHeard, StopNotice } from '../../backend.js';
 import type { AttemptEntry } from '../process/attempt-entry.js';
 import type { LinkLog } from '../process/launcher-link.js';
 import type { Reporter } from '../process/reporter.js';
@@ -36,6 +36,8 @@ export interface ContainerContext {
   readonly onRunning: (entry: AttemptEntry) => void;
   readonly onNotice: (entry: AttemptEntry, notice: StopNotice) => void | Promise<void>;
   readonly onConclude: (entry: AttemptEntry) => void;
+  /** What its log does not have yet; null: nothing more. */
+  readonly onHeard: (uid: string, heard: LogHeard | null) => void;
   /** What still uses the devices of one that has ended. */
   readonly devicesLeft: (entry: AttemptEntry) => Promise<Cause | null>;
   /** Why a device of it cannot be trusted; null: none is in trouble. */

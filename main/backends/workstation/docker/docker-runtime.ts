@@ -10,7 +10,13 @@ import type { DockerState } from '../../../../core/contract/machines.js';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
 import type { Cause } from '../../../../core/contract/views.js';
 import type { GroupFigures } from '../../../../core/formats/docker/group-usage.js';
-import type { AttemptObservation, DesiredAttempt, ImageControl, StopNotice } from '../../backend.js';
+import type {
+  AttemptObservation,
+  DesiredAttempt,
+  ImageControl,
+  LogHeard,
+  StopNotice,
+} from '../../backend.js';
 import { newEntry, supersededStop, type AttemptEntry } from '../process/attempt-entry.js';
 import { MemoryWatch } from '../process/memory-watch.js';
 import { messageOf } from '../process/error-code.js';
@@ -52,6 +58,7 @@ export interface DockerRuntimeOptions {
   readonly onRunning: (entry: AttemptEntry) => void;
   readonly onNotice: (entry: AttemptEntry, notice: StopNotice) => void | Promise<void>;
   readonly onConclude: (entry: AttemptEntry) => void;
+  readonly onHeard: (uid: string, heard: LogHeard | null) => void;
   readonly onEnded: (uid: string) => void;
   /** What one uses, as it is measured while it runs. */
   readonly onUsage: (entry: AttemptEntry, figures: GroupFigures) => void;
@@ -130,6 +137,7 @@ export class DockerRuntime {
       onRunning: options.onRunning,
       onNotice: options.onNotice,
       onConclude: options.onConclude,
+      onHeard: options.onHeard,
       devicesLeft: options.devicesLeft ?? (() => Promise.resolve(null)),
       deviceFault: options.deviceFault ?? (() => null),
       usage: new ContainerUsage({

@@ -91,6 +91,11 @@ export class LiveOutput {
     return this.attached === null ? new Uint8Array() : this.tails[stream].tail();
   }
 
+  /** The end of the last line, as it is heard before its place is known. */
+  unplacedEnd(stream: LogStream): Uint8Array {
+    return this.attached === null ? new Uint8Array() : this.tails[stream].unplacedEnd();
+  }
+
   close(): void {
     this.over = true;
     if (this.retry !== null) clearTimeout(this.retry);
@@ -131,6 +136,7 @@ export class LiveOutput {
     this.letGo();
     if (this.over) return;
     this.tails = tailsOf(false);
+    this.options.onHeard(); // nothing more
     this.tryLater();
   }
 

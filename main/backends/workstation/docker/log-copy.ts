@@ -13,8 +13,10 @@ import {
   sinceOf,
   type StampedMessage,
 } from '../../../../core/formats/docker/log-resume.js';
+import type { LogHeard } from '../../backend.js';
 import { writeWhole } from './attempt-note.js';
 import { EngineUnreachable, type Engine } from './engine.js';
+import { HeardLine } from './heard-line.js';
 import { LiveOutput } from './live-output.js';
 import { receiveLog, type LogRequest, type Take } from './log-stream.js';
 import {
@@ -35,6 +37,8 @@ export interface LogCopyOptions {
   readonly tty: boolean;
   readonly engine: Engine;
   readonly onFault: (error: unknown) => void;
+  /** Its last line as it is heard, as long as its place in the log is not known: of what ran before it was listened to. */
+  readonly onHeard: (heard: LogHeard | null) => void;
 }
 
 /** The place is noted at most so often. */
@@ -69,6 +73,7 @@ export class LogCopy {
   private writeSoon: NodeJS.Immediate | null = null;
   private fault: Error | null = null;
   private live: LiveOutput | null = null;
+  private readonly line: HeardLine;
   private showTimer: NodeJS.Timeout | null = null;
   /** At the ends of the files, behind what was copied: heard, and not logged yet. */
   private shown: Record<LogStream, Uint8Array> = { out: noBytes, err: noBytes };
@@ -76,6 +81,7 @@ export class LogCopy {
   private uncut = false;
 
   constructor(private readonly options: LogCopyOptions) {
+    this.line = new HeardLine(options.onHeard);
     const open = (name: string) => openSync(path.join(options.folder, name), 'a+', 0o600);
     this.files = { out: open('out'), err: open('err') };
     try {
@@ -113,6 +119,7 @@ export class LogCopy {
     }
     if (this.closed) return;
     this.live?.close();
+    this.line.end();
     if (!(await this.readEnd())) await this.read();
     // What was heard and is not in the log is none of it.
     if (this.shown.out.length + this.shown.err.length > 0) this.cut(this.place.sizes);
@@ -123,6 +130,7 @@ export class LogCopy {
     if (this.closed) return;
     this.stop?.();
     this.live?.close();
+    this.line.end();
     if (this.showTimer !== null) clearTimeout(this.showTimer);
     this.writeQueued();
     this.closed = true;
@@ -292,6 +300,7 @@ export class LogCopy {
 
   private show(): void {
     this.showTimer = null;
+    this.line.look(this.live);
     if (this.uncut) return;
     try {
       for (const stream of ['out', 'err'] as const) {

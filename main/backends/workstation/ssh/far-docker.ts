@@ -15,6 +15,7 @@ import { readRange } from '../../../logs/log-file.js';
 import type {
   AttemptLaunch,
   AttemptObservation,
+  BackendListener,
   DesiredAttempt,
   ImageControl,
   LogMark,
@@ -50,7 +51,7 @@ export interface FarDockerOptions {
   /** As they are themselves, whoever claims them. */
   readonly cards: () => readonly GpuView[];
   readonly onObservations: (batch: readonly AttemptObservation[]) => void;
-  readonly onGrew: (uid: string, outSize: number, errSize: number) => void;
+  readonly onGrew: BackendListener['logGrew'];
   readonly onState: () => void;
 }
 
@@ -238,6 +239,7 @@ export class FarDocker {
       onNotice: ({ uid }, notice) => files.notice(uid, notice, this.options.clockSkewMs()),
       onUsage: (entry, figures) => usage.take(entry, figures),
       onConclude: (entry) => usage.conclude(entry),
+      onHeard: (uid, heard) => this.growth.heard(uid, heard),
       onEnded: (uid) => {
         this.running.delete(uid);
         files.release(uid);

@@ -101,8 +101,7 @@ class OneMachine implements SshMachine {
       monotonicMs,
       clockSkewMs: () => this.clockSkewMs ?? 0,
       onObservations: (batch: readonly AttemptObservation[]) => this.listener?.observations(batch),
-      onGrew: (uid: string, outSize: number, errSize: number) =>
-        this.listener?.logGrew(uid, outSize, errSize),
+      onGrew: (...growth: Parameters<BackendListener['logGrew']>) => this.listener?.logGrew(...growth),
     };
     this.attempts = new RemoteAttempts({
       ...reports,
