@@ -1,10 +1,14 @@
 /** Images from a real registry: fetched with progress, cancelled, with every kind of login, and each refusal told apart. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ImageControl } from '../../main/backends/backend.js';
+import type { WorkstationOptions } from '../../main/backends/workstation/workstation-backend.js';
 import { eventually } from '../harness/process-backend.js';
 import type { BackendProbe } from '../harness/backend-probe.js';
 import {
@@ -67,7 +71,11 @@ describe.skipIf(noEngine || noRegistry)(withEngine(`images of a registry${why}`)
   });
 
   /** With Docker's own configuration, and programs on the path. */
-  async function opened(config: object, programs: Readonly<Record<string, string>> = {}) {
+  async function opened(
+    config: object,
+    programs: Readonly<Record<string, string>> = {},
+    more: Partial<WorkstationOptions> = {},
+  ) {
     const home = mkdtempSync(path.join(folder, 'home-'));
     writeFileSync(path.join(home, 'config.json'), JSON.stringify(config));
     mkdirSync(path.join(home, 'bin'));
@@ -78,7 +86,7 @@ describe.skipIf(noEngine || noRegistry)(withEngine(`images of a registry${why}`)
       DOCKER_CONFIG: home,
       PATH: `${path.join(home, 'bin')}:${process.env['PATH'] ?? ''}`,
     };
-    const other = await backends.open({ environment });
+    const other = await backends.open({ environment, ...more });
     await other.until(() => other.lastWorkers[0]?.docker?.state === 'READY');
     const control = other.backend.images?.('here');
     if (control === undefined || control === null) throw new Error('there are no images to look after');
@@ -200,16 +208,83 @@ describe.skipIf(noEngine || noRegistry)(withEngine(`images of a registry${why}`)
     expect(await ended(image)).toMatchObject({ state: 'DONE' });
   });
 
-  test('says of each refusal what it is', async () => {
+  const fetches = (image: string) => images.pulls().filter((pull) => pull.image === image).length;
+
+  test('is asked for again where the registry does not answer, as it was seen to, and why is said', async () => {
     const down = await startRegistry(mkdtempSync(path.join(folder, 'down-')), false);
     await down.stop();
+    const image = `${down.address}/lab/tool:1`;
+    const host = await opened({}, {}, { pullPausesMs: [50, 50] });
+    const launch = backends.launch({ command: ['true'], image });
+    host.run(launch);
+    const end = await host.over(launch.uid, longMs);
+    // No fault of the job: another machine may have it, or this one later.
+    expect(end).toMatchObject({
+      state: 'WORKER_FAILED',
+      cause: { code: 'REGISTRY_UNREACHABLE' },
+      warnings: [],
+    });
+    expect(end.cause?.message).toContain(down.address);
+    expect(end.cause?.message).toContain('It was asked 3 times.');
+    const building = host.reports.filter(({ uid, state }) => uid === launch.uid && state === 'BUILDING');
+    const reasons = building.flatMap(({ warnings }) => warnings.map(({ message }) => message));
+    for (const which of ['2 of 3', '3 of 3'])
+      expect(reasons.some((reason) => reason.includes(`asked again 1 s later (${which})`))).toBe(true);
+    expect(reasons.every((reason) => reason.includes(down.address))).toBe(true);
+  });
+
+  test('comes to a job that waits for it once the registry answers as it should', async () => {
+    const answers = { trouble: true };
+    const proxy = http.createServer((request, response) => {
+      if (answers.trouble) {
+        response.writeHead(503).end();
+        return;
+      }
+      const [host = '', port = ''] = open.address.split(':');
+      const { method, url, headers } = request;
+      const on = http.request({ host, port, method, path: url, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
+      });
+      on.on('error', () => response.destroy());
+      request.pipe(on);
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    try {
+      const image = `127.0.0.1:${(proxy.address() as AddressInfo).port}/lab/tool:1`;
+      const host = await opened({}, {}, { pullPausesMs: Array.from({ length: 500 }, () => 100) });
+      const launch = backends.launch({ command: ['true'], image });
+      host.run(launch);
+      const warned = await host.warned(launch.uid, longMs);
+      expect(warned).toMatchObject({ state: 'BUILDING', warnings: [{ code: 'REGISTRY_UNREACHABLE' }] });
+      expect(warned.warnings[0]?.message).toContain('503');
+      answers.trouble = false;
+      expect(await host.over(launch.uid, longMs)).toMatchObject({ state: 'SUCCEEDED', cause: null });
+    } finally {
+      proxy.closeAllConnections();
+      proxy.close();
+    }
+  });
+
+  test('is not asked for again by a job that is stopped meanwhile', async () => {
+    const image = '127.0.0.1:1/lab/tool:1';
+    const host = await opened({}, {}, { pullPausesMs: [3_600_000] });
+    const launch = backends.launch({ command: ['true'], image });
+    host.run(launch);
+    await host.warned(launch.uid, longMs);
+    host.stop(launch.uid, { container: true });
+    expect(await host.over(launch.uid, longMs)).toMatchObject({ state: 'KILLED' });
+    expect(fetches(image)).toBe(1);
+  });
+
+  test('says of each refusal what it is', async () => {
     const cases = [
       [{}, `${open.address}/lab/tool:2`, 'IMAGE_NOT_FOUND', 'lab/tool:2'],
       [{}, `${open.address}/lab/nosuch:1`, 'IMAGE_NOT_FOUND', 'lab/nosuch:1'],
       [{}, `${locked.address}/lab/tool:1`, 'REGISTRY_LOGIN_NEEDED', 'docker login'],
       [basic('tester', 'wrong'), `${locked.address}/lab/tool:1`, 'REGISTRY_LOGIN_REFUSED', 'tester'],
       [basic('tester', 'right'), `${locked.address}/lab/tool:9`, 'IMAGE_NOT_FOUND', 'lab/tool:9'],
-      [{}, `${down.address}/lab/tool:1`, 'REGISTRY_UNREACHABLE', down.address],
       [
         { credsStore: 'nosuch' },
         `${locked.address}/lab/tool:1`,
@@ -223,6 +298,9 @@ describe.skipIf(noEngine || noRegistry)(withEngine(`images of a registry${why}`)
       host.run(launch);
       const end = await host.over(launch.uid, longMs);
       expect([end.state, end.cause?.code]).toEqual(['FAILED', code]);
+      // What was answered is not asked again.
+      expect(fetches(image)).toBe(1);
+      expect(end.cause?.message).not.toContain('It was asked');
       expect(end.cause?.message).toContain(word);
       expect(end.cause?.message).not.toMatch(/wrong|right/);
       expect(await ended(image)).toMatchObject({ state: 'FAILED', message: end.cause?.message });

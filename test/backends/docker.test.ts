@@ -125,7 +125,6 @@ describe.skipIf(noEngine)(withEngine('attempts in containers'), () => {
       [{ workingDirectory: '/nosuchfolder' }, 'FOLDER_MISSING', '/nosuchfolder'],
       [{ workingDirectory: '/' }, 'FOLDER_NOT_PERMITTED', 'workingDirectory'],
       [{ image: 'nosuch:1', pull: 'never' }, 'IMAGE_UNAVAILABLE', 'nosuch:1'],
-      [{ image: '127.0.0.1:1/nosuch:1' }, 'REGISTRY_UNREACHABLE', '127.0.0.1:1/nosuch:1'],
       [{ memory: '1MB' }, 'START_FAILED', '--memory'],
       [{ containerProfile: 'gvisor' }, 'START_FAILED', 'runsc'],
       [mounted(path.dirname(engine.socket)), 'FOLDER_NOT_PERMITTED', 'docker.sock'],

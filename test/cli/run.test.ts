@@ -132,6 +132,24 @@ describe('job run', () => {
     expect(made.out()).toBe('\r 1%\r\u001b[K 7%\r\u001b[K 1%\r 7%\n');
   });
 
+  it('says once what holds up an attempt that is being made ready', async () => {
+    await start({ 'log.merged': logOf({ out: Buffer.alloc(0), err: Buffer.alloc(0), complete: true }) });
+    const held = (message: string) => {
+      const building = attempt({ state: 'BUILDING', warnings: [{ code: 'REGISTRY_UNREACHABLE', message }] });
+      host.changeJob(running()[0], [task({ state: 'BUILDING', attempts: [building] })]);
+    };
+    held('The registry does not answer (2 of 6).');
+    const made = open();
+    const code = runCommand(made.context, ['tool'], null);
+    await eventually(() => made.err()).toContain('irisctl: The registry does not answer (2 of 6).\n');
+    held('The registry does not answer (2 of 6).');
+    held('The registry does not answer (3 of 6).');
+    await eventually(() => made.err()).toContain('(3 of 6)');
+    host.changeJob(ended(0)[0], [...ended(0)[1]]);
+    expect(await code).toBe(0);
+    expect(made.err().match(/2 of 6/g)).toHaveLength(1);
+  });
+
   it('says once why the job waits', async () => {
     await start();
     const waiting = {

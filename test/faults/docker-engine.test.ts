@@ -318,10 +318,11 @@ describe.skipIf(noEngine)(withEngine('containers and faults'), () => {
     await engine.docker('tag', engineImage, 'going:1');
     await engine.docker('rmi', 'going:1');
     const launch = backends.launch({ command: ['true'], image: '127.0.0.1:1/going:1' });
-    probe.run(launch);
-    const end = await probe.over(launch.uid, longMs);
-    expect(end).toMatchObject({ state: 'FAILED', cause: { code: 'REGISTRY_UNREACHABLE' } });
-    const [pull] = probe.backend.images?.('here')?.pulls() ?? [];
+    const host = await backends.open({ pullPausesMs: [] });
+    host.run(launch);
+    const end = await host.over(launch.uid, longMs);
+    expect(end).toMatchObject({ state: 'WORKER_FAILED', cause: { code: 'REGISTRY_UNREACHABLE' } });
+    const [pull] = host.backend.images?.('here')?.pulls() ?? [];
     expect(pull).toMatchObject({ image: '127.0.0.1:1/going:1', state: 'FAILED' });
   });
 });

@@ -62,6 +62,7 @@ export interface WorkstationOptions {
   /** Where the controllers of all logins tell each other what they hold; none: nobody is told. */
   readonly claimsFolder?: string | null;
   readonly gpuIdleAfterMs?: number;
+  readonly pullPausesMs?: readonly number[];
   readonly usageSampleMs?: number;
   readonly usageTellMs?: number;
   readonly memorySampleMs?: number;
@@ -225,6 +226,7 @@ class WorkstationBackend implements Backend {
       onUsage: (entry, figures) => this.usage.take(entry, figures),
       usageEveryMs: options.usageSampleMs,
       memorySampleMs: options.memorySampleMs,
+      pullPausesMs: options.pullPausesMs,
       devicesLeft: (entry) => this.leftovers.left(entry),
       deviceFault: (entry) => this.faultOf(entry),
       ...this.reports,

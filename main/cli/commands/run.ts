@@ -116,10 +116,12 @@ async function submitAndFollow(context: Context, run: RunRequest, prefix: Prefix
 async function followToEnd(context: Context, jobId: string, logs: JobLogs): Promise<WatchedJob> {
   let lingering: NodeJS.Timeout | undefined;
   let saidWaiting = '';
+  const saidBuilding = new Set<string>();
   try {
     const job = await watchJob(context.link, jobId, (state) => {
       logs.update(state);
       saidWaiting = noteWaiting(context, state, saidWaiting);
+      noteBuilding(context, state, saidBuilding);
       if (isSettled(state)) return true;
       if (isTerminalJobState(state.summary.state)) {
         lingering ??= setTimeout(
@@ -143,6 +145,17 @@ function noteWaiting(context: Context, job: WatchedJob, said: string): string {
   if (summary.state !== 'PENDING' || summary.waiting === null || summary.waiting.code === said) return said;
   void context.output.note(waitSentence(summary));
   return summary.waiting.code;
+}
+
+/** Says what holds up an attempt that is being made ready, as a registry that does not answer. */
+function noteBuilding(context: Context, { tasks }: WatchedJob, said: Set<string>): void {
+  for (const { attempts } of tasks.values())
+    for (const { uid, state, warnings } of attempts.slice(-1))
+      for (const { message } of state === 'BUILDING' ? warnings : []) {
+        if (said.has(uid + message)) continue;
+        said.add(uid + message);
+        void context.output.note(message);
+      }
 }
 
 async function noteLogFailure(context: Context, uid: string, error: unknown): Promise<void> {

@@ -24,6 +24,9 @@ export const waits = {
   /** The kernel's word that memory ran out may come a moment after the end. */
   outOfMemoryLooks: 5,
   noSpacePauseMs: 5000,
+  /** Between the questions to a registry that does not answer; none is asked later than that after the first. */
+  pullPausesMs: [5000, 10_000, 20_000, 40_000, 80_000],
+  mostPullMs: 600_000,
   /** What waits for room on our own disk looks again so much later. */
   fullDiskPauseMs: 1000,
   latePauseMs: 150,

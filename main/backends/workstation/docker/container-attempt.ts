@@ -20,6 +20,7 @@ import { endContainer, inGrace, keepEnded, lookAtEnd, orderNow, type EndOrder } 
 import { EngineRefusal, EngineUnreachable, lookAtContainer } from './engine.js';
 import { warnOfRestart } from './engine-restart.js';
 import { PullFailed } from './images.js';
+import { PullTries } from './pull-tries.js';
 import { LogCopy } from './log-copy.js';
 import { logCutCode } from '../../../../core/formats/log-cut.js';
 import { isFullDisk } from '../process/error-code.js';
@@ -44,6 +45,7 @@ export class ContainerAttempt {
     this.wake = resolve;
   });
 
+  private readonly pulls = new PullTries();
   constructor(
     readonly entry: AttemptEntry,
     private readonly kind: 'run' | 'keep' | 'stop',
@@ -121,8 +123,8 @@ export class ContainerAttempt {
     if (error instanceof Over) return error.end;
     if (error instanceof Again) return null;
     if (error instanceof PullFailed) {
-      if (error.noSpace) await pauseOf(waits.noSpacePauseMs);
-      return this.unstarted(error.noSpace ? 'WORKER_FAILED' : 'FAILED', error.why);
+      const over = await this.pulls.after(this.context, this.entry, error, this.stopAsked);
+      return over === null ? null : this.unstarted(...over);
     }
     if (error instanceof EngineRefusal) {
       // A refusal about one that runs says nothing about how it runs.

@@ -42,6 +42,8 @@ export interface ContainerContext {
   readonly devicesLeft: (entry: AttemptEntry) => Promise<Cause | null>;
   /** Why a device of it cannot be trusted; null: none is in trouble. */
   readonly deviceFault: (entry: AttemptEntry) => string | null;
+  /** Between the questions to a registry that does not answer. */
+  readonly pullPausesMs: readonly number[];
   readonly usage: ContainerUsage;
   /** By id, at once. */
   readonly remove: (id: string) => Promise<void>;

@@ -23,6 +23,7 @@ import { messageOf } from '../process/error-code.js';
 import type { LinkLog } from '../process/launcher-link.js';
 import { Reporter } from '../process/reporter.js';
 import { writeWhole } from './attempt-note.js';
+import { waits } from './attempt-turns.js';
 import { ContainerAttempt } from './container-attempt.js';
 import type { ContainerContext } from './container-context.js';
 import { ContainerHub } from './container-hub.js';
@@ -67,6 +68,8 @@ export interface DockerRuntimeOptions {
   /** Of the cards of one that has ended: what is left on them, and what is wrong with them. */
   readonly devicesLeft?: ((entry: AttemptEntry) => Promise<Cause | null>) | undefined;
   readonly deviceFault?: ((entry: AttemptEntry) => string | null) | undefined;
+  /** Between the questions to a registry that does not answer. */
+  readonly pullPausesMs?: readonly number[] | undefined;
   /** What was left of earlier attempts is gone. */
   readonly onSwept?: (() => void) | undefined;
 }
@@ -140,6 +143,7 @@ export class DockerRuntime {
       onHeard: options.onHeard,
       devicesLeft: options.devicesLeft ?? (() => Promise.resolve(null)),
       deviceFault: options.deviceFault ?? (() => null),
+      pullPausesMs: options.pullPausesMs ?? waits.pullPausesMs,
       usage: new ContainerUsage({
         engine: this.engine,
         isFar: options.files !== undefined,

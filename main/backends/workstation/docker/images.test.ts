@@ -58,8 +58,8 @@ test.each([
   pulls(answer);
   const failed = await outcome();
   expect(failed).toBeInstanceOf(PullFailed);
-  expect(failed).toMatchObject({ why: { code: 'IMAGE_UNAVAILABLE' }, noSpace: false });
-  expect((failed as PullFailed).why.message).toContain('the registry sent nothing for');
+  expect(failed).toMatchObject({ why: { code: 'REGISTRY_UNREACHABLE' }, noSpace: false, trouble: 'PASSING' });
+  expect((failed as PullFailed).why.message).toContain('it sent nothing for');
   expect(images.pulls()).toMatchObject([{ image, state: 'FAILED' }]);
   const response = await pulling;
   if (!response.destroyed) await once(response, 'close');

@@ -9,6 +9,7 @@ import {
   roomSentence,
   type DataRoom,
 } from '../../../../core/formats/docker/data-room.js';
+import { pullTroubleOf, type PullTrouble } from '../../../../core/formats/docker/pull-errors.js';
 import { PullProgress } from '../../../../core/formats/docker/pull-progress.js';
 import type { ImageControl } from '../../backend.js';
 import { managedLabel } from './container-plan.js';
@@ -36,6 +37,7 @@ export class PullFailed extends Error {
   constructor(
     readonly why: Cause,
     readonly noSpace: boolean,
+    readonly trouble: PullTrouble,
   ) {
     super(why.message);
   }
@@ -146,7 +148,8 @@ export class Images implements ImageControl {
           this.ended(pull, cancelled ? 'CANCELLED' : 'FAILED', cause.message);
           // Says nothing of the image: whoever needs it waits for the Engine, and asks again.
           if (!cancelled && error instanceof EngineUnreachable) throw error;
-          throw new PullFailed(cause, cause.code === 'DOCKER_STORAGE_FULL');
+          const noSpace = cause.code === 'DOCKER_STORAGE_FULL';
+          throw new PullFailed(cause, noSpace, cancelled ? 'LASTING' : troubleOf(error));
         },
       ),
     };
@@ -198,7 +201,7 @@ export class Images implements ImageControl {
     take: (item: unknown) => string | null,
   ): Promise<void> {
     const { engine, environment, home, silentMs = usualSilentMs } = this.options;
-    const silence = (): Error => new Error(`the registry sent nothing for ${silentMs / 60_000} minutes`);
+    const silence = (): Error => new RegistrySilent(silentMs);
     const authconfig = await loginFor(image, environment, home);
     const login = authconfig === undefined ? {} : { authconfig };
     const stream = await engine
@@ -263,6 +266,17 @@ function kindOf(error: unknown): string | null {
   return error instanceof EngineRefusal ? error.reason.kind : null;
 }
 
+function troubleOf(error: unknown): PullTrouble {
+  if (error instanceof RegistrySilent) return 'PASSING';
+  return error instanceof EngineRefusal ? pullTroubleOf(error.reason) : 'LASTING';
+}
+
+class RegistrySilent extends Error {
+  constructor(silentMs: number) {
+    super(`it sent nothing for ${silentMs / 60_000} minutes`);
+  }
+}
+
 /** The login that was sent is not the right one, or may not have that image. */
 class LoginRefused extends Error {
   constructor(readonly user: string | null) {
@@ -299,6 +313,10 @@ function failure(image: string, error: unknown, room: DataRoom | null): Cause {
       return { code: 'DOCKER_STORAGE_FULL', message };
     }
     default: {
+      if (troubleOf(error) === 'PASSING' && (room === null || !isFull(room))) {
+        const message = `The registry ${registry} does not answer as it should, so ${image} was not pulled: ${said}`;
+        return { code: 'REGISTRY_UNREACHABLE', message };
+      }
       if (room === null || !isFull(room))
         return { code: 'IMAGE_UNAVAILABLE', message: `The image ${image} could not be pulled: ${said}` };
       const message = `There was no room for the image ${image}: ${said} ${roomSentence(room)} ${roomAdvice}`;

@@ -1,0 +1,45 @@
+/**
+ * What an attempt makes of an image that could not be pulled. A registry that does not answer is asked again, ever later, while the attempt
+ * is being built and says why; only then it is lost, as by a machine that cannot start it. What a registry answered ends it at once.
+ */
+import type { Cause } from '../../../../core/contract/views.js';
+import type { AttemptEntry } from '../process/attempt-entry.js';
+import type { AttemptEnd } from './attempt-note.js';
+import { pauseOf, waits } from './attempt-turns.js';
+import type { ContainerContext } from './container-context.js';
+import type { PullFailed } from './images.js';
+
+export class PullTries {
+  private asked = 0;
+  private firstMs: number | null = null;
+
+  /** Null: it is to be asked for again, now. */
+  async after(
+    {
+      reporter,
+      monotonicMs,
+      pullPausesMs,
+    }: Pick<ContainerContext, 'reporter' | 'monotonicMs' | 'pullPausesMs'>,
+    entry: AttemptEntry,
+    { why, trouble, noSpace }: PullFailed,
+    stopAsked: Promise<void>,
+  ): Promise<readonly [AttemptEnd['state'], Cause] | null> {
+    if (noSpace) await pauseOf(waits.noSpacePauseMs);
+    if (noSpace || trouble === 'LASTING') return [noSpace ? 'WORKER_FAILED' : 'FAILED', why];
+    this.firstMs ??= monotonicMs();
+    const pauseMs = pullPausesMs[this.asked];
+    this.asked += 1;
+    if (pauseMs !== undefined && monotonicMs() - this.firstMs < waits.mostPullMs) {
+      const next = `${this.asked + 1} of ${pullPausesMs.length + 1}`;
+      const message = `${why.message} It is asked again ${Math.ceil(pauseMs / 1000)} s later (${next}).`;
+      reporter.warn(entry, { code: why.code, message });
+      await Promise.race([pauseOf(pauseMs), stopAsked]);
+      return null;
+    }
+    // The end says it.
+    entry.warnings.delete(why.code);
+    const times = this.asked === 1 ? 'once' : `${this.asked} times`;
+    const cause: Cause = { code: why.code, message: `${why.message} It was asked ${times}.` };
+    return [trouble === 'PASSING' ? 'WORKER_FAILED' : 'FAILED', cause];
+  }
+}
