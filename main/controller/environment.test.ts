@@ -16,3 +16,21 @@ test('of a number that is a model a task is told the one card it was given', () 
   });
   expect(JSON.parse(told)).toMatchObject({ gpu_count: 1 });
 });
+
+test('what a child job may ask for too is told as JSON, but nothing that would keep the task itself from starting', () => {
+  const world = new World();
+  const told = (values: Parameters<typeof world.submit>[0]) => {
+    const id = world.submit(values);
+    const made = world.tryAssign(`${id}/0`, 'w1');
+    if (!made.ok) throw new Error(made.refusal.message);
+    const [job, task] = [world.job(id), world.task(`${id}/0`)];
+    return taskEnvironment({ job, task, attempt: made.value, homeRoot: '/home', advertiseHost: 'here' });
+  };
+  const small = told({ name: 'a', image: 'i', setup: ['uv sync'], environment: { A: '1' } });
+  expect(small['IRIS_JOB_SETUP_SCRIPTS']).toBe('["uv sync"]');
+  expect(small['IRIS_JOB_ENV']).toBe('{"A":"1"}');
+  const half = 'x'.repeat(70 * 1024);
+  const large = told({ name: 'b', image: 'i', environment: { A: half, B: half } });
+  expect(large).not.toHaveProperty('IRIS_JOB_ENV');
+  expect(large['A']).toBe(half);
+});

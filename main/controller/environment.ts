@@ -36,12 +36,28 @@ export function taskEnvironment(input: EnvironmentInput): Record<string, string>
       gpu_count: cardsOf(attempt, job.spec),
       gpu_variant: job.spec.gpuVariant,
     }),
-    IRIS_JOB_ENV: JSON.stringify(job.spec.environment),
-    IRIS_JOB_CONSTRAINTS: JSON.stringify(job.spec.constraints),
-    IRIS_JOB_EXTRAS: JSON.stringify(job.spec.extras),
+    ...forChildren({
+      IRIS_JOB_ENV: job.spec.environment,
+      IRIS_JOB_CONSTRAINTS: job.spec.constraints,
+      IRIS_JOB_SETUP_SCRIPTS: job.spec.setup,
+      IRIS_JOB_EXTRAS: job.spec.extras,
+    }),
     ...ports,
     ...job.spec.environment,
     // Never the job's to change: reports and clean-up go by it.
     IRIS_ATTEMPT_UID: attempt.uid,
   };
+}
+
+/** What Linux takes as one variable, its name and the ends included (MAX_ARG_STRLEN). */
+const mostVariableBytes = 128 * 1024;
+
+/** What a child job may want to ask for as well, as JSON. With one that is longer than the system allows no task could be started. */
+function forChildren(values: Readonly<Record<string, unknown>>): Record<string, string> {
+  const texts = Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)] as const);
+  return Object.fromEntries(
+    texts.filter(
+      ([name, text]) => Buffer.byteLength(name) + Buffer.byteLength(text) + 2 <= mostVariableBytes,
+    ),
+  );
 }

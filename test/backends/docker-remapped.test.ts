@@ -68,7 +68,7 @@ describe.skipIf(noEngine)(withEngine('an Engine with numbers of users of its own
     });
     probe.run(launch);
     expect(await probe.over(launch.uid, longMs)).toMatchObject({ state: 'SUCCEEDED', cause: null });
-    expect(await probe.text(launch.uid)).toBe(`set up\n${process.getuid?.()}\n`);
+    expect(await probe.text(launch.uid)).toBe(`[iris setup] step 1/1\nset up\n${process.getuid?.()}\n`);
     expect(readFileSync(path.join(backends.work, 'made'), 'utf8')).toBe('made\n');
     expect(statSync(path.join(backends.work, 'made')).uid).toBe(process.getuid?.());
   });

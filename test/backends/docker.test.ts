@@ -192,7 +192,9 @@ describe.skipIf(noEngine)(withEngine('attempts in containers'), () => {
     });
     probe.run(launch);
     expect((await probe.over(launch.uid)).state).toBe('SUCCEEDED');
-    expect(await probe.text(launch.uid)).toBe('first\none\ntwo\n[]\n');
+    expect(await probe.text(launch.uid)).toBe(
+      '[iris setup] step 1/2\nfirst\n[iris setup] step 2/2\none\ntwo\n[]\n',
+    );
     expect(await probe.text(launch.uid, 'err')).toBe('second\n');
   });
 
@@ -205,8 +207,43 @@ describe.skipIf(noEngine)(withEngine('attempts in containers'), () => {
     const end = await probe.over(launch.uid);
     expect(end).toMatchObject({ state: 'FAILED', exitCode: 4, cause: { code: 'SETUP_FAILED' } });
     expect(end.cause?.message).toContain('no such package: foo');
-    expect(await probe.text(launch.uid)).toBe('');
+    expect(await probe.text(launch.uid)).toBe('[iris setup] step 1/2\n');
     expect(probe.reports.some(({ uid, state }) => uid === launch.uid && state === 'RUNNING')).toBe(false);
+  });
+
+  test('runs the command in the Python environment its set-up made', async () => {
+    const launch = backends.launch({
+      command: ['hello'],
+      setup: [
+        'mkdir -p "$IRIS_VENV/bin" && touch "$IRIS_VENV/pyvenv.cfg" && printf "#!/bin/sh\\necho from \\$VIRTUAL_ENV\\n" >"$IRIS_VENV/bin/hello" && chmod 755 "$IRIS_VENV/bin/hello"',
+      ],
+    });
+    probe.run(launch);
+    expect(await probe.over(launch.uid)).toMatchObject({ state: 'SUCCEEDED' });
+    expect(await probe.text(launch.uid)).toBe('[iris setup] step 1/1\nfrom /iris/work/.venv\n');
+  });
+
+  test('what one job leaves in the caches another finds', async () => {
+    const first = backends.launch({
+      command: ['sh', '-c', 'echo a wheel >"$UV_CACHE_DIR/kept"; echo b >/cache/kept'],
+    });
+    probe.run(first);
+    expect(await probe.over(first.uid)).toMatchObject({ state: 'SUCCEEDED' });
+    const second = backends.launch({ command: ['sh', '-c', 'cat "$UV_CACHE_DIR/kept" /cache/kept'] });
+    probe.run(second);
+    await probe.over(second.uid);
+    expect(await probe.text(second.uid)).toBe('a wheel\nb\n');
+  });
+
+  test('says by the last line of its error output why it failed', async () => {
+    const launch = backends.launch({
+      command: ['sh', '-c', 'echo "Traceback" >&2; echo "RuntimeError: out of memory" >&2; exit 3'],
+    });
+    probe.run(launch);
+    expect((await probe.over(launch.uid)).cause).toEqual({
+      code: 'EXIT_CODE',
+      message: 'sh ended with exit code 3. It said last: RuntimeError: out of memory',
+    });
   });
 
   test('gives a terminal, whose log is kept from its first letter on', async () => {

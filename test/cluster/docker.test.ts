@@ -87,6 +87,20 @@ describeLabEngine('containers on a workstation by SSH', () => {
     expect(probe.backend.images?.('ws-two')).not.toBeNull();
   });
 
+  test('find what another left in the caches of that machine, and the Python environment their set-up made', async () => {
+    const probe = await opened();
+    const first = inContainer('echo a wheel >"$UV_CACHE_DIR/kept"');
+    probe.run(first);
+    expect(await probe.over(first.uid, 30_000)).toMatchObject({ state: 'SUCCEEDED' });
+    const second = inContainer('cat "$UV_CACHE_DIR/kept"; echo "$VIRTUAL_ENV"', {
+      setup: ['mkdir -p "$IRIS_VENV/bin" && touch "$IRIS_VENV/pyvenv.cfg"'],
+    });
+    probe.run(second);
+    expect(await probe.over(second.uid, 30_000)).toMatchObject({ state: 'SUCCEEDED' });
+    expect(await probe.text(second.uid)).toBe('[iris setup] step 1/1\na wheel\n/iris/work/.venv\n');
+    expect(host.sh(`cat ${host.home}/.local/state/iris-desktop/attempts-*/caches/uv/kept`)).toBe('a wheel\n');
+  }, 60_000);
+
   test('show a line while it grows, before its newline, and again after a restart of ours', async () => {
     const probe = await opened();
     const launch = inContainer(

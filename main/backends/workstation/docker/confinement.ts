@@ -44,7 +44,7 @@ const imageFolders = [
   '/var',
 ];
 
-const isInside = (inner: string, outer: string): boolean =>
+export const isInside = (inner: string, outer: string): boolean =>
   inner === outer || inner.startsWith(outer === '/' ? '/' : `${outer}/`);
 
 export async function confine(input: ConfinementInput): Promise<Confined> {

@@ -3,6 +3,7 @@ import type { AttemptLaunch } from '../../backend.js';
 import type { Cause } from '../../../../core/contract/views.js';
 import { confine } from './confinement.js';
 import type { ContainerContext } from './container-context.js';
+import { imageEnvironment, venvMark } from './container-environment.js';
 import { containerName, containerPlan, type PlanInput } from './container-plan.js';
 import { EngineRefusal, type EngineFacts } from './engine.js';
 
@@ -36,12 +37,17 @@ export async function buildContainer(
   if ('cause' in prepared) return prepared;
   const socketPath = facts?.socketPath ?? null;
   const gid = socketPath === null ? null : files.socketGroup(socketPath);
-  const input: PlanInput = {
+  const venv =
+    part === 'run' &&
+    launch.spec.setup.length > 0 &&
+    (await files.realPath(venvMark(prepared.scratch))) !== null;
+  const input: Omit<PlanInput, 'image'> = {
     launch,
     owner: context.owner,
     binds: confined.binds,
     hidden: confined.hidden,
     scratch: prepared.scratch,
+    venv,
     user: context.user(),
     init: context.init(),
     remapped: facts?.remapped === true,
@@ -61,9 +67,11 @@ export async function buildContainer(
   )
     return null;
   const make = (init: boolean) =>
-    context.slots.with(() =>
-      engine.ask((docker) => docker.createContainer(containerPlan({ ...input, init }, part))),
-    );
+    context.slots.with(async () => {
+      const own = await imageEnvironment(engine, image ?? '');
+      const plan = containerPlan({ ...input, init, image: own }, part);
+      return await engine.ask((docker) => docker.createContainer(plan));
+    });
   // Docker says only at the start that it has no init program, Podman does so here.
   const create = () =>
     make(input.init).catch((error: unknown) => {

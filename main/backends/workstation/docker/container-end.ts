@@ -15,7 +15,7 @@ import {
 } from '../../../../core/formats/docker/data-room.js';
 import type { ContainerView } from '../../../../core/formats/docker/inspect.js';
 import type { AttemptEntry } from '../process/attempt-entry.js';
-import { lastLine, saidOfNoRoom } from '../process/last-words.js';
+import { lastLine, lastWords } from '../process/last-words.js';
 import { killedForMemory, outcomeOf, signalOf } from '../process/outcome.js';
 import { noteFile, readNote, unreadable, type AttemptEnd } from './attempt-note.js';
 import { pauseOf, waits } from './attempt-turns.js';
@@ -70,7 +70,7 @@ export function endOfRun(
           : null,
     timeLimitMs: spec?.timeoutMs ?? null,
     fullDisk: null,
-    saidOfNoRoom: view.exitCode === 0 ? null : saidOfNoRoom(entry.folder),
+    words: view.exitCode === 0 ? null : lastWords(entry.folder, spec?.tty === true),
     deviceFault: entry.deviceFault,
     program: spec?.command[0] ?? 'The command',
     otherwise: { code: 'CONTAINER_LOST', message: 'The Engine does not know how its container ended.' },

@@ -15,7 +15,9 @@ function planOf(request: Partial<JobRequest>, more: Partial<PlanInput> = {}, dev
       owner: 'me',
       binds: [],
       hidden: [],
-      scratch: '/s',
+      scratch: '/d/attempts/u/work',
+      image: {},
+      venv: false,
       user: { uid: 1000, gid: 100, groups: [100, 27] },
       init: true,
       remapped: false,
@@ -59,6 +61,53 @@ describe('what the Engine is told', () => {
     expect(planOf({ environment: { NVIDIA_VISIBLE_DEVICES: 'all' } }).Env).toContain(
       'NVIDIA_VISIBLE_DEVICES=void',
     );
+  });
+
+  it('keeps caches of the machine for all jobs, but where a job or its image chose otherwise', () => {
+    const seen = (request: Partial<JobRequest>, more: Partial<PlanInput> = {}) => {
+      const { Env: env = [], HostConfig: host } = planOf(request, more);
+      const targets = host?.Mounts?.filter(({ Source }) => Source.startsWith('/d/caches/'));
+      return {
+        mounts: targets?.map(({ Source, Target }) => `${Source} ${Target}`),
+        env: env.filter((each) => /^(UV_CACHE|UV_PYTHON|HF_|CARGO_)/.test(each)),
+      };
+    };
+    const usual = seen({});
+    expect(usual.mounts).toEqual([
+      '/d/caches/uv /uv/cache',
+      '/d/caches/hf /hf/cache',
+      '/d/caches/cargo /cargo',
+      '/d/caches/cache /cache',
+    ]);
+    const uv = ['UV_CACHE_DIR=/uv/cache', 'UV_PYTHON_INSTALL_DIR=/uv/cache/python'];
+    expect(usual.env).toEqual([...uv, 'HF_HUB_CACHE=/hf/cache', 'CARGO_HOME=/cargo']);
+    const models = seen({ environment: { HF_HOME: '/models' } });
+    expect(models.env).toEqual([...uv, 'CARGO_HOME=/cargo', 'HF_HOME=/models']);
+    expect(seen({}, { image: { CARGO_HOME: '/usr/local/cargo' } }).env).not.toContain('CARGO_HOME=/cargo');
+    const own = seen({}, { binds: [{ source: '/x', target: '/uv', readOnly: false }] });
+    expect(own.mounts).not.toContain('/d/caches/uv /uv/cache');
+    expect(own.env).toEqual(['HF_HUB_CACHE=/hf/cache', 'CARGO_HOME=/cargo']);
+  });
+
+  it('runs the command in the Python environment that its set-up made, before what is on its search path', () => {
+    const made = (request: Partial<JobRequest>, more: Partial<PlanInput>) =>
+      planOf({ setup: ['uv sync'], ...request }, { venv: true, ...more }).Env ?? [];
+    expect(made({}, { image: { PATH: '/opt/bin:/bin' } })).toEqual(
+      expect.arrayContaining([
+        'PATH=/iris/work/.venv/bin:/opt/bin:/bin',
+        'VIRTUAL_ENV=/iris/work/.venv',
+        'IRIS_VENV=/iris/work/.venv',
+        'UV_PROJECT_ENVIRONMENT=/iris/work/.venv',
+        'IRIS_PYTHON=python',
+      ]),
+    );
+    expect(made({ environment: { PATH: '/mine' } }, {})).toContain('PATH=/iris/work/.venv/bin:/mine');
+    expect(made({}, {})).toContain(
+      'PATH=/iris/work/.venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    );
+    const without = planOf({}).Env?.join(' ');
+    expect(without).not.toContain('VIRTUAL_ENV');
+    expect(without).not.toContain(' PATH=');
   });
 
   it("puts the job's variables over Iris', but not over what clean-up goes by", () => {

@@ -3,6 +3,7 @@ import type Docker from 'dockerode';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
 import type { AttemptLaunch } from '../../backend.js';
 import { scratchTarget, type Bind } from './confinement.js';
+import { cacheBinds, containerEnvironment } from './container-environment.js';
 
 export const managedLabel = 'iris.managed';
 
@@ -16,6 +17,10 @@ export interface PlanInput {
   readonly hidden: readonly string[];
   /** Of the machine; mounted as the attempt's private folder. */
   readonly scratch: string;
+  /** What the image sets itself; null: it is not there. */
+  readonly image: Readonly<Record<string, string>> | null;
+  /** Its set-up made a Python environment. */
+  readonly venv: boolean;
   readonly user: ContainerUser | null;
   /** The Engine has a program that reaps and passes signals on. */
   readonly init: boolean;
@@ -43,7 +48,7 @@ export function containerPlan(input: PlanInput, part: 'run' | 'set-up'): Docker.
     // The image's own entry point would change what the command means.
     Entrypoint: part === 'run' ? [...spec.command] : [...setUpCommand(spec)],
     Cmd: [],
-    Env: Object.entries(environmentOf(input)).map(([name, value]) => `${name}=${value}`),
+    Env: Object.entries(containerEnvironment(input)).map(([name, value]) => `${name}=${value}`),
     WorkingDir: spec.workingDirectory,
     Tty: part === 'run' && spec.tty,
     AttachStdin: false,
@@ -64,34 +69,11 @@ export function containerPlan(input: PlanInput, part: 'run' | 'set-up'): Docker.
   };
 }
 
-/** Each script in a shell of its own, in order, up to the first that fails. */
+/** Each script in a shell of its own, in order, up to the first that fails; announced as the original does. */
 function setUpCommand(spec: JobSpec): readonly string[] {
-  const each = 'for script do sh -c "$script" || exit $?; done';
+  const each =
+    'n=0; for script do n=$((n + 1)); echo "[iris setup] step $n/$#"; sh -c "$script" || exit $?; done';
   return ['sh', '-c', each, 'set-up', ...spec.setup];
-}
-
-/** The job's own over Iris' part, as in the original; but what clean-up goes by is nobody's to change. */
-function environmentOf({ launch, user }: PlanInput): Record<string, string> {
-  const given: Record<string, string> = { ...launch.environment };
-  // The controller's socket is not to be reached from inside.
-  delete given['IRIS_DESKTOP_HOME'];
-  return {
-    PYTHONUNBUFFERED: '1',
-    ...(user === null || user.uid === 0 ? {} : ofUnknown(user)),
-    ...given,
-    IRIS_ATTEMPT_UID: launch.uid,
-    IRIS_WORKDIR: scratchTarget,
-    IRIS_CHECKPOINT_FILE: `${scratchTarget}/checkpoint`,
-    // Images ask for all cards by themselves where the NVIDIA runtime is the usual one.
-    ...(launch.devices.length === 0 && launch.spec.containerProfile !== 'PRIVILEGED'
-      ? { NVIDIA_VISIBLE_DEVICES: 'void' }
-      : {}),
-  };
-}
-
-/** A user the image does not know has no home and no name: programs write to the one, and some (PyTorch's compiler) fail without the other. */
-function ofUnknown({ uid }: ContainerUser): Record<string, string> {
-  return { HOME: scratchTarget, USER: `uid-${uid}`, LOGNAME: `uid-${uid}` };
 }
 
 function hostConfig(input: PlanInput): Docker.HostConfig {
@@ -99,7 +81,7 @@ function hostConfig(input: PlanInput): Docker.HostConfig {
   const { spec } = launch;
   const socket = spec.containerProfile === 'DOCKER_ACCESS' ? input.socket : null;
   const mounts: Docker.MountConfig = [
-    ...binds.map(({ source, target, readOnly }) => bind(source, target, readOnly)),
+    ...[...binds, ...cacheBinds(input)].map(({ source, target, readOnly }) => bind(source, target, readOnly)),
     ...hidden.map((target): Docker.MountSettings => ({
       Type: 'tmpfs',
       Source: '',

@@ -6,6 +6,7 @@ import type { Cause } from '../../../../core/contract/views.js';
 import type { AttemptLaunch } from '../../backend.js';
 import { isFullDisk, messageOf } from '../process/error-code.js';
 import { workFolder } from '../process/attempt-start.js';
+import { cacheFolders, cachesBeside } from './container-environment.js';
 import { localRoom, type ReadRoom } from './engine-room.js';
 import type { StartFault } from '../process/program.js';
 import { stageFiles } from '../process/staging.js';
@@ -43,10 +44,11 @@ export const localFiles: HostFiles = {
   },
   prepare(folder, files) {
     const scratch = workFolder(folder);
+    const folders = [scratch, ...cacheFolders(cachesBeside(scratch))];
     try {
-      mkdirSync(scratch, { recursive: true, mode: 0o700 });
+      for (const each of folders) mkdirSync(each, { recursive: true, mode: 0o700 });
     } catch (error) {
-      const message = `The attempt's folder ${scratch} could not be made: ${messageOf(error)}.`;
+      const message = `A folder of the attempt could not be made: ${messageOf(error)}.`;
       const code = isFullDisk(error) ? 'LOG_STORAGE_FULL' : 'START_FAILED';
       return Promise.resolve({ cause: { code, message }, blameless: true });
     }

@@ -5,7 +5,7 @@ import { observationOf, type AttemptEntry } from './attempt-entry.js';
 import type { CommandEnd } from './command-end.js';
 import { readGroupUsage, removeGroups } from './control-groups.js';
 import type { LinkLog } from './launcher-link.js';
-import { saidOfNoRoom } from './last-words.js';
+import { lastWords } from './last-words.js';
 import { fullDisk, logMayBeCut } from './log-storage.js';
 import { killedForMemory, outcomeOf } from './outcome.js';
 import type { EndTarget, SessionEnder } from './session-end.js';
@@ -155,7 +155,7 @@ export class AttemptEnding {
       timeLimitMs: spec?.timeoutMs ?? null,
       deviceFault: entry.deviceFault,
       fullDisk: full,
-      saidOfNoRoom: code === 0 ? null : saidOfNoRoom(entry.folder),
+      words: code === 0 ? null : lastWords(entry.folder),
       program: spec?.command[0] ?? 'The command',
       otherwise: end.otherwise,
     });

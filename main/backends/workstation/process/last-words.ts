@@ -5,36 +5,51 @@ import { LogLineReader } from '../../../../core/formats/docker/log-lines.js';
 
 const tailBytes = 4096;
 const lineBytes = 500;
+/** Colours and titles of a terminal. */
+const escapes = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])/g;
+const controls = /\p{Cc}+/gu;
 /** As the C library and those who wrap it say ENOSPC and EDQUOT. */
 const noRoom = /No space left on device|Disk quota exceeded|\bENOSPC\b|\bEDQUOT\b/i;
+
+export interface LastWords {
+  /** The last line of its error output: mostly why it failed. Null: there is none. */
+  readonly last: string | null;
+  /**
+   * What it said at the end, on either, of a disk or quota that was full: nobody but who was refused a write knows of one that had room
+   * again at once.
+   */
+  readonly ofNoRoom: string | null;
+}
+
+export function lastWords(folder: string, terminal = false): LastWords {
+  return wordsOf(lastLines(path.join(folder, 'err')), lastLines(path.join(folder, 'out')), terminal);
+}
+
+/** `terminal`: both were written to one, so that errors are in the output. */
+function wordsOf(err: readonly string[], out: readonly string[], terminal: boolean): LastWords {
+  const ofNoRoom = [err, out].flatMap((lines) => lines.findLast((line) => noRoom.test(line)) ?? [])[0];
+  return { last: (terminal ? out : err).at(-1) ?? null, ofNoRoom: ofNoRoom ?? null };
+}
 
 /** Null: there is nothing. */
 export function lastLine(file: string): string | null {
   return lastLines(file).at(-1) ?? null;
 }
 
-/**
- * The last words about a disk or quota that was full, in what it said at the end: nobody but who was refused a write knows of one that
- * had room again at once.
- */
-export function saidOfNoRoom(folder: string): string | null {
-  for (const name of ['err', 'out']) {
-    const line = lastLines(path.join(folder, name)).findLast((each) => noRoom.test(each));
-    if (line !== undefined) return line;
-  }
-  return null;
-}
-
 function lastLines(file: string): readonly string[] {
-  let tail: Buffer;
   try {
-    tail = tailOf(file);
+    return linesOf(tailOf(file));
   } catch {
     return []; // not there, or its disk fails: how the task ended is told all the same
   }
+}
+
+function linesOf(tail: Buffer): readonly string[] {
   const reader = new LogLineReader(lineBytes);
   const lines = [...reader.push(tail), ...reader.end()];
-  return lines.map((line) => line.trim()).filter((line) => line !== '');
+  return lines
+    .map((line) => line.replace(escapes, '').replace(controls, ' ').trim())
+    .filter((line) => line !== '');
 }
 
 function tailOf(file: string): Buffer {

@@ -4,6 +4,7 @@ import { formatSize } from '../../../../core/formats/sizes.js';
 import { formatDuration } from '../../../../core/formats/durations.js';
 import type { Cause } from '../../../../core/contract/views.js';
 import type { StopReason } from '../../backend.js';
+import type { LastWords } from './last-words.js';
 
 export interface EndFacts {
   /** Code as a shell gives it: 128 + n for signal n. Null: it ended without one being written. */
@@ -18,8 +19,8 @@ export interface EndFacts {
   readonly deviceFault?: { readonly reason: string; readonly ended: boolean } | null;
   /** Path of a full disk its log lies on. */
   readonly fullDisk: string | null;
-  /** Its own last words of a disk or quota that was full. */
-  readonly saidOfNoRoom?: string | null;
+  /** Of one that failed. */
+  readonly words?: LastWords | null;
   readonly program: string;
   /** The cause when there is no code. */
   readonly otherwise: Cause;
@@ -79,14 +80,14 @@ export function outcomeOf(facts: EndFacts): Outcome {
   if (signal !== null) {
     return ended('FAILED', {
       code: 'EXIT_OR_SIGNAL',
-      message: `${facts.program} ended with exit code ${code}, or by the signal ${signal}${signalHint(signal)}: the two look the same here.`,
+      message: `${facts.program} ended with exit code ${code}, or by the signal ${signal}${signalHint(signal)}: the two look the same here.${saidLast(facts.words)}`,
     });
   }
   return {
     state: 'FAILED',
     exitCode: code,
     signal: null,
-    cause: { code: 'EXIT_CODE', message: exitMessage(facts.program, code, facts.saidOfNoRoom ?? null) },
+    cause: { code: 'EXIT_CODE', message: exitMessage(facts.program, code, facts.words) },
   };
 }
 
@@ -118,15 +119,20 @@ export const rebooted: Cause = {
   message: 'The machine was started anew while the task ran.',
 };
 
-function exitMessage(program: string, code: number, saidOfNoRoom: string | null): string {
+/** As the original has it: the line that most often tells why. */
+function saidLast(words: LastWords | null | undefined): string {
+  return words?.last === undefined || words.last === null ? '' : ` It said last: ${words.last}`;
+}
+
+function exitMessage(program: string, code: number, words: LastWords | null | undefined): string {
   const said = `${program} ended with exit code ${code}`;
-  if (code === 127)
-    return `${said}: by convention, a command it called was not found (see its error output).`;
-  if (code === 126)
-    return `${said}: by convention, a command it called could not be executed (see its error output).`;
-  if (saidOfNoRoom !== null)
-    return `${said}, and said at its end that there was no room on a disk, or in a quota: ${saidOfNoRoom}`;
-  return `${said}.`;
+  const last = saidLast(words);
+  const see = last === '' ? ' (see its error output)' : '';
+  if (code === 127) return `${said}: by convention, a command it called was not found${see}.${last}`;
+  if (code === 126) return `${said}: by convention, a command it called could not be executed${see}.${last}`;
+  if (words?.ofNoRoom !== undefined && words.ofNoRoom !== null)
+    return `${said}, and said at its end that there was no room on a disk, or in a quota: ${words.ofNoRoom}`;
+  return `${said}.${last}`;
 }
 
 function signalHint(signal: string): string {

@@ -984,7 +984,8 @@ sub prepare {
   my @claim = splice @staged, 0, $count;
   my @refused = @claim > 4 ? Claims::take($uid, @claim) : ();
   if (@refused) { look_claims(); return say_('prepared', $id, '', '', @refused) }
-  for my $each ("$base/$uid", "$base/$uid/work") {
+  my $caches = "$base/../caches";
+  for my $each ("$base/$uid", "$base/$uid/work", $caches, map { "$caches/$_" } qw(uv hf cargo cache)) {
     next if mkdir $each, 0700 or $! == POSIX::EEXIST();
     return say_('prepared', $id, '', "$each could not be made: $!", 0 + $!);
   }
