@@ -40,7 +40,7 @@ export function notificationText(items: readonly InboxItem[]): NotificationText 
   if (first === undefined) return { title: '', body: '' };
   if (items.length === 1) {
     const parts = [
-      ...(first.cause === null ? [] : [showTimes(first.cause.message, (ms) => clock().format(ms))]),
+      ...(first.cause === null ? [] : [ended(showTimes(first.cause.message, (ms) => clock().format(ms)))]),
       ...(first.durationMs === null ? [] : [`Ran ${formatDuration(first.durationMs)}.`]),
     ];
     return { title: `${plain(first.jobName)} ${endings[first.state]}`, body: plain(parts.join(' ')) };
@@ -55,6 +55,11 @@ export function notificationText(items: readonly InboxItem[]): NotificationText 
     title: `${formatWhole(items.length)} jobs ended: ${counts.join(', ')}`,
     body: more > 0 ? `${names.join(', ')} and ${formatWhole(more)} more` : names.join(', '),
   };
+}
+
+/** What a task said last need be no sentence, and another follows. */
+function ended(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** Names are the users' own text: a control character has no business there. What a daemon reads as mark-up is seen to where it is shown. */

@@ -86,6 +86,12 @@ describe('words', () => {
     });
   });
 
+  it('ends what a task said last before it goes on', () => {
+    const message = 'python ended with exit code 1. It said last: RuntimeError: out of memory';
+    const failed = item(1, { jobName: 'train', state: 'FAILED', cause: { code: 'EXIT_CODE', message } });
+    expect(notificationText([failed]).body).toBe(`${message}. Ran 1m 01s.`);
+  });
+
   it('tells times by the clock of who reads it', () => {
     const cause = {
       code: 'SCHEDULING_DEADLINE',
