@@ -96,7 +96,7 @@ test.each(['exit 127', 'exit 2', 'exec docker'])(
     const answer = `HTTP/1.1 200 OK\\r\\nContent-Length: ${info.length}\\r\\n\\r\\n${info}`;
     script(
       'docker',
-      `read -r asked; case $asked in GET*) printf '${answer}'; cat;; *) echo 'HTTP/1.1 400'; esac`,
+      `read -r asked; case $asked in GET*) printf '${answer}'; cat >/dev/null;; *) echo 'HTTP/1.1 400'; esac`,
     );
     script('perl', perl);
     const endpoint = { kind: 'ssh', args: [`where-perl-does-${perl}`], said: 'ssh://far' } as const;
