@@ -5,6 +5,7 @@ import {
   type AttemptState,
   type TaskState,
 } from '../contract/states.js';
+import { stateClause } from '../contract/state-words.js';
 import type { Cause } from '../contract/views.js';
 import type { Draft } from './draft.js';
 import { controllerActor, type Attempt, type AuditAction, type Task } from './entities.js';
@@ -222,7 +223,7 @@ function fanOut(draft: Draft, member: Task, reported: EndState, resolved: TaskSt
     code: 'GANG_SIBLING_ENDED',
     message: requeue
       ? `Task ${member.index} of its gang has to run again, and a gang runs together or not at all.`
-      : `Task ${member.index} of its gang ended as ${resolved}, and a gang runs together or not at all.`,
+      : `Task ${member.index} of its gang is over (${stateClause[resolved]}), and a gang runs together or not at all.`,
   };
   for (const sibling of draft.tasksOf(member.jobId)) {
     if (sibling.id === member.id || !isActiveTaskState(sibling.state)) continue;

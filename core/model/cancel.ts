@@ -1,4 +1,5 @@
 /** Ends asked for from outside: cancelling a job, or declaring it complete. */
+import { stateClause } from '../contract/state-words.js';
 import { isTerminalJobState, isTerminalTaskState } from '../contract/states.js';
 import { ok, refuse, type Result } from '../contract/errors.js';
 import type { Cause } from '../contract/views.js';
@@ -50,7 +51,7 @@ export function cancel(draft: Draft, jobId: string, options: CancelOptions): Res
   if (jobs === 0) {
     return refuse(
       'FAILED_PRECONDITION',
-      `${jobId} has ended already (${job.state}); there is nothing to stop.`,
+      `${jobId} has ended already (${stateClause[job.state]}); there is nothing to stop.`,
     );
   }
   draft.audit(nowMs, actor, 'job_cancelled', jobId, { jobs });
@@ -67,7 +68,7 @@ export function complete(
   const job = draft.findJob(jobId);
   if (job === undefined) return refuse('NOT_FOUND', `There is no job ${jobId}.`);
   if (isTerminalJobState(job.state)) {
-    return refuse('FAILED_PRECONDITION', `${jobId} has ended already (${job.state}).`);
+    return refuse('FAILED_PRECONDITION', `${jobId} has ended already (${stateClause[job.state]}).`);
   }
   for (const task of draft.tasksOf(jobId)) {
     if (isTerminalTaskState(task.state)) continue;

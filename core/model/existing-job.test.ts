@@ -71,7 +71,7 @@ describe('the existing job is unfinished', () => {
     unfinished();
     const result = again('UNSPECIFIED');
     expect(result).toMatchObject(refusedAs('ALREADY_EXISTS'));
-    if (!result.ok) expect(result.refusal.message).toContain('/ann/four is not over (PENDING)');
+    if (!result.ok) expect(result.refusal.message).toContain('/ann/four is not over (it waits)');
   });
 });
 

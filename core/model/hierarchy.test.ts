@@ -66,7 +66,7 @@ describe('children', () => {
     world.cancel(id);
     const result = world.trySubmit({ name: 'eval', parent: id });
     expect(result).toMatchObject({ ok: false, refusal: { code: 'FAILED_PRECONDITION' } });
-    if (!result.ok) expect(result.refusal.message).toContain('KILLED');
+    if (!result.ok) expect(result.refusal.message).toContain('(it was stopped)');
   });
 
   test('a parent that is over and no longer in memory is told apart from one that never was', () => {
@@ -74,7 +74,7 @@ describe('children', () => {
     world.cancel(id);
     expect(world.state.evictTree(id)).toBe(true);
     const result = world.trySubmit({ name: 'eval', parent: id });
-    if (!result.ok) expect(result.refusal.message).toContain('has ended (KILLED)');
+    if (!result.ok) expect(result.refusal.message).toContain('has ended (it was stopped)');
     expect(result.ok).toBe(false);
   });
 
@@ -235,7 +235,7 @@ describe('cascades', () => {
     world.cancel(id);
     const again = world.cancel(id);
     expect(again).toMatchObject({ ok: false, refusal: { code: 'FAILED_PRECONDITION' } });
-    if (!again.ok) expect(again.refusal.message).toContain('KILLED');
+    if (!again.ok) expect(again.refusal.message).toContain('(it was stopped)');
     expect(world.cancel('/ann/nope')).toMatchObject({ ok: false, refusal: { code: 'NOT_FOUND' } });
   });
 

@@ -58,7 +58,7 @@ describe('hold and release', () => {
     expect(change(world, id, { kind: 'hold' })).toMatchObject({
       refusal: {
         code: 'FAILED_PRECONDITION',
-        message: '/ann/a has ended already (KILLED); it waits for nothing.',
+        message: '/ann/a has ended already (it was stopped); it waits for nothing.',
       },
     });
     expect(change(world, '/ann/none', { kind: 'hold' })).toMatchObject({ refusal: { code: 'NOT_FOUND' } });

@@ -3,6 +3,7 @@ import { checkBand, originalDefaultBudget } from '../budget/effective-band.js';
 import { chargedIdentity } from '../budget/spend.js';
 import { ok, refuse, type Result } from '../contract/errors.js';
 import type { JobChange } from '../contract/queue.js';
+import { stateClause } from '../contract/state-words.js';
 import { isTerminalJobState, type Band } from '../contract/states.js';
 import { budgetInForce } from './budgets.js';
 import type { Draft } from './draft.js';
@@ -28,7 +29,10 @@ export function changeJob(draft: Draft, asked: ChangeAsked): Result<null> {
   if (job.user !== actor && !mayManage)
     return refuse('PERMISSION_DENIED', `${jobId} belongs to ${job.user}, not to ${actor}.`);
   if (isTerminalJobState(job.state) || draft.job(jobId) === undefined)
-    return refuse('FAILED_PRECONDITION', `${jobId} has ended already (${job.state}); it waits for nothing.`);
+    return refuse(
+      'FAILED_PRECONDITION',
+      `${jobId} has ended already (${stateClause[job.state]}); it waits for nothing.`,
+    );
   switch (change.kind) {
     case 'hold':
     case 'release':

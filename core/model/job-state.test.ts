@@ -107,7 +107,7 @@ describe('when a job ends', () => {
     expect(world.attempt(running)).toMatchObject({
       state: 'KILLED',
       finishedAtMs: null,
-      cause: { code: 'JOB_ENDED' },
+      cause: { code: 'JOB_ENDED', message: 'The job was over before this task was: it failed.' },
     });
     expect(world.job(id)).toMatchObject({
       state: 'FAILED',

@@ -1,4 +1,5 @@
 /** The second pass of a batch: every touched job's state is derived once, ended jobs are closed, cascades run. */
+import { stateClause } from '../contract/state-words.js';
 import { isTerminalJobState, isTerminalTaskState, type JobState } from '../contract/states.js';
 import type { Cause } from '../contract/views.js';
 import { currentAttempt, killTask } from './attempt-end.js';
@@ -52,7 +53,10 @@ function recompute(draft: Draft, job: Job, nowMs: number): void {
     actor: controllerActor,
   });
   if (state !== 'SUCCEEDED' && job.spec.preemptionPolicy !== 'TERMINATE_CHILDREN') return;
-  const cause: Cause = { code: 'PARENT_ENDED', message: `Its parent ${job.id} ended as ${state}.` };
+  const cause: Cause = {
+    code: 'PARENT_ENDED',
+    message: `Its parent ${job.id} is over: ${stateClause[state]}.`,
+  };
   endDescendants(draft, job.id, cause, nowMs, controllerActor);
 }
 
@@ -81,7 +85,7 @@ export function endJob(draft: Draft, job: Job, end: JobEnd): void {
   if (openCount(draft.tally(job.id)) > 0) {
     const cause = end.taskCause ?? {
       code: 'JOB_ENDED',
-      message: `The job ended as ${end.state} before this task did.`,
+      message: `The job was over before this task was: ${stateClause[end.state]}.`,
     };
     for (const task of draft.tasksOf(job.id)) {
       if (!isTerminalTaskState(task.state)) killTask(draft, task, cause, end.nowMs, end.actor);

@@ -1,5 +1,6 @@
 /** Submission of a job: names and existing jobs, children's rules, bounds, the rows of the job and its tasks. */
 import { jobLimits, type DependencyWish, type JobSpec } from '../contract/job-request.js';
+import { stateClause } from '../contract/state-words.js';
 import { isTerminalJobState } from '../contract/states.js';
 import { ok, refuse, type Result } from '../contract/errors.js';
 import { checkSubmittedBand } from './budgets.js';
@@ -141,7 +142,7 @@ function findParent(draft: Draft, parentId: string, user: string): Result<Job> {
   if (isTerminalJobState(parent.state)) {
     return refuse(
       'FAILED_PRECONDITION',
-      `parent: ${parentId} has ended (${parent.state}); a child job needs a parent that is not over.`,
+      `parent: ${parentId} has ended (${stateClause[parent.state]}); a child job needs a parent that is not over.`,
       [{ field: 'parent', value: parentId, expected: 'the path of a job that is not over' }],
     );
   }
@@ -203,7 +204,7 @@ function alreadyExists(previous: Job): Result<never> {
   const over = isTerminalJobState(previous.state);
   return refuse(
     'ALREADY_EXISTS',
-    `name: ${previous.id} ${over ? `exists (${previous.state})` : `is not over (${previous.state})`}; ` +
+    `name: ${previous.id} ${over ? `exists (${stateClause[previous.state]})` : `is not over (${stateClause[previous.state]})`}; ` +
       'choose another name, or the policy RECREATE to replace it.',
   );
 }

@@ -254,11 +254,16 @@ export class World {
         if (active && attempt.state !== task.state)
           problems.push(`${attempt.uid}: ${attempt.state} in ${task.state}`);
       }
+      for (const cause of [task.cause, ...attempts.map((attempt) => attempt.cause)])
+        if (stateCode.test(cause?.message ?? '')) problems.push(`${task.id}: a code in "${cause?.message}"`);
       if (attempts.filter(holdsCapacity).length > 1) problems.push(`${task.id}: two attempts may live`);
     }
     return problems;
   }
 }
+
+/** A cause is read by a person. */
+const stateCode = new RegExp(`\\b(${taskStates.join('|')})\\b`);
 
 function idOf(job: Job): string {
   return job.id;

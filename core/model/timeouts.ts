@@ -1,4 +1,5 @@
 /** Ends by time and by loss: time limits, scheduling deadlines, workers that are gone, preemption. */
+import { stateClause } from '../contract/state-words.js';
 import { isTerminalJobState } from '../contract/states.js';
 import type { Cause } from '../contract/views.js';
 import { formatDuration } from '../formats/durations.js';
@@ -121,7 +122,7 @@ export function preempt(
   if (isTerminalAttempt(attempt)) {
     return refuse(
       'FAILED_PRECONDITION',
-      `Attempt ${uid} of ${attempt.taskId} has ended already (${attempt.state}).`,
+      `Attempt ${uid} of ${attempt.taskId} has ended already (${stateClause[attempt.state]}).`,
     );
   }
   const { nowMs, forJob } = options;

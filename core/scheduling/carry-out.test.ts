@@ -306,7 +306,7 @@ describe('gates', () => {
     rows.round([machine]);
     expect(rows.state.job('/ann/b')).toMatchObject({
       state: 'UNSCHEDULABLE',
-      cause: { code: 'DEPENDENCY_UNMET', message: 'Waited for /ann/a to succeed; it ended as FAILED.' },
+      cause: { code: 'DEPENDENCY_UNMET', message: 'Waited for /ann/a to succeed; it failed.' },
     });
     expect(rows.task('/ann/c/0').state).toBe('ASSIGNED');
   });

@@ -1,4 +1,5 @@
 /** Writes a decision into the rows: evictions, places, places that wait for their victims, and what can never start any more. */
+import { stateClause } from '../contract/state-words.js';
 import { endTask } from '../model/attempt-end.js';
 import { assign, type Assignment } from '../model/assign.js';
 import type { Draft } from '../model/draft.js';
@@ -145,14 +146,9 @@ function causeOf(reason: NeverReason): Cause {
       return { code: 'FINISH_DEADLINE', message };
     }
     case 'dependency': {
-      const message = `Waited for ${reason.jobId} to ${verbs[reason.on] ?? reason.on}; it ended as ${reason.state}.`;
-      return {
-        code: 'DEPENDENCY_UNMET',
-        message:
-          reason.state === 'unknown'
-            ? `Waited for ${reason.jobId} to ${verbs[reason.on] ?? reason.on}; there is no such job any more.`
-            : message,
-      };
+      const { jobId, on, state } = reason;
+      const end = state === 'unknown' ? 'there is no such job any more' : stateClause[state];
+      return { code: 'DEPENDENCY_UNMET', message: `Waited for ${jobId} to ${verbs[on] ?? on}; ${end}.` };
     }
   }
 }

@@ -1,5 +1,5 @@
 /** What one pass decided. Every list is in an order that follows from the input alone. */
-import type { Band } from '../contract/states.js';
+import type { Band, JobState } from '../contract/states.js';
 import type { Reservation } from './inputs.js';
 
 export interface Placed {
@@ -37,7 +37,12 @@ export type NeverReason =
       readonly nowMs: number;
       readonly limitMs: number;
     }
-  | { readonly kind: 'dependency'; readonly jobId: string; readonly on: string; readonly state: string };
+  | {
+      readonly kind: 'dependency';
+      readonly jobId: string;
+      readonly on: string;
+      readonly state: JobState | 'unknown';
+    };
 
 export interface Unschedulable {
   readonly jobId: string;

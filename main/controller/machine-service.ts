@@ -118,7 +118,7 @@ export class MachineService {
         );
       }
       if (card.state !== 'SICK') {
-        const message = `${change.uuid} of ${machineId} is not kept from jobs (${card.state}): there is nothing to release.`;
+        const message = `${change.uuid} of ${machineId} is not kept from jobs: there is nothing to release.`;
         throw new RefusalError(refusal('FAILED_PRECONDITION', message));
       }
     }

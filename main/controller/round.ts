@@ -5,6 +5,7 @@ import type { JobChange } from '../../core/contract/queue.js';
 import { ok, refusal, type Refusal, type Result } from '../../core/contract/errors.js';
 import type { JobSpec } from '../../core/contract/job-request.js';
 import type { Cause } from '../../core/contract/views.js';
+import { stateClause } from '../../core/contract/state-words.js';
 import { isTerminalJobState } from '../../core/contract/states.js';
 import { setBudget } from '../../core/model/budgets.js';
 import { Draft, type ModelState } from '../../core/model/draft.js';
@@ -227,7 +228,7 @@ function target(
   if (!isTerminalJobState(job.state)) {
     const reason = refusal(
       'FAILED_PRECONDITION',
-      `${id} is not over (${job.state}); stop it first, or wait for its end.`,
+      `${id} is not over (${stateClause[job.state]}); stop it first, or wait for its end.`,
     );
     return { id, newId: null, refusal: reason };
   }

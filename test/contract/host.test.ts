@@ -133,7 +133,7 @@ describe('stop and retry', () => {
     expect(attempt.durationMs).toBeGreaterThanOrEqual(0);
     const [again] = await shared.stopOf(jobId);
     expect(again?.refusal).toMatchObject({ code: 'FAILED_PRECONDITION' });
-    expect(again?.refusal?.message).toContain('has ended already (KILLED)');
+    expect(again?.refusal?.message).toContain('has ended already (it was stopped)');
   });
 
   test('one of several targets that is wrong does not keep the others', async () => {

@@ -260,7 +260,7 @@ describe('gates', () => {
     gate.open();
     expect(await over(shared.client, wantsSuccess)).toMatchObject({
       state: 'UNSCHEDULABLE',
-      cause: { code: 'DEPENDENCY_UNMET', message: `Waited for ${first} to succeed; it ended as FAILED.` },
+      cause: { code: 'DEPENDENCY_UNMET', message: `Waited for ${first} to succeed; it failed.` },
     });
     expect((await over(shared.client, wantsFailure)).state).toBe('SUCCEEDED');
   });

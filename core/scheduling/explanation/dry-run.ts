@@ -2,6 +2,7 @@
 import { isOverLimit, isUpperBand } from '../../budget/effective-band.js';
 import { resourceValue } from '../../budget/value.js';
 import type { DryRun, Explanation } from '../../contract/explanation.js';
+import { stateClause } from '../../contract/state-words.js';
 import { formatDuration } from '../../formats/durations.js';
 import { timeText } from '../../formats/times.js';
 import type { Cluster } from '../cluster.js';
@@ -127,7 +128,7 @@ function neverText(reason: NeverReason): string {
         `${timeText(reason.nowMs + reason.limitMs)}.`
       );
     case 'dependency':
-      return `It waits for ${reason.jobId}, which is ${reason.state}.`;
+      return `It waits for ${reason.jobId}: ${reason.state === 'unknown' ? 'there is no such job any more' : stateClause[reason.state]}.`;
   }
 }
 

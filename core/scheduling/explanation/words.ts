@@ -1,6 +1,6 @@
 /** The sentences for structured reasons: a whole one for pages, a short one for lists. */
 import type { NeedView, Offer, SharingView, Shortfall, WaitReason } from '../../contract/explanation.js';
-import type { JobState } from '../../contract/states.js';
+import { stateClause } from '../../contract/state-words.js';
 import { formatSize } from '../../formats/sizes.js';
 import { timeText } from '../../formats/times.js';
 import { formatCores, formatGpus } from '../feasible.js';
@@ -51,7 +51,7 @@ export function sentenceOf(reason: WaitReason): string {
     case 'dependency': {
       const parts = reason.jobs.map(
         ({ jobId, on, state }) =>
-          `${jobId} ${dependencyWords[on]}${state === null ? '' : ` (${stateWord[state]})`}`,
+          `${jobId} ${dependencyWords[on]}${state === null ? '' : ` (${stateClause[state]})`}`,
       );
       const more = parts.length > 2 ? ` and ${parts.length - 2} more` : '';
       return `Waits for ${parts.slice(0, 2).join(' and ')}${more}.`;
@@ -160,15 +160,6 @@ function shortText(reason: WaitReason): string {
   }
 }
 
-const stateWord: Readonly<Record<JobState, string>> = {
-  PENDING: 'it waits',
-  RUNNING: 'it runs',
-  SUCCEEDED: 'it succeeded',
-  FAILED: 'it failed',
-  KILLED: 'it was stopped',
-  WORKER_FAILED: 'its machine was lost',
-  UNSCHEDULABLE: 'it could not be scheduled',
-};
 const dependencyWords = { success: 'to succeed', end: 'to end', failure: 'to fail' } as const;
 const resourceWords = { cpu: 'CPU', memory: 'memory', gpu: 'GPUs' } as const;
 
