@@ -29,6 +29,8 @@ test('what a child job may ask for too is told as JSON, but nothing that would k
   const small = told({ name: 'a', image: 'i', setup: ['uv sync'], environment: { A: '1' } });
   expect(small['IRIS_JOB_SETUP_SCRIPTS']).toBe('["uv sync"]');
   expect(small['IRIS_JOB_ENV']).toBe('{"A":"1"}');
+  expect(small['IRIS_PYTHON']).toBe('python');
+  expect(told({ name: 'c' })['IRIS_PYTHON']).toBe('python3');
   const half = 'x'.repeat(70 * 1024);
   const large = told({ name: 'b', image: 'i', environment: { A: half, B: half } });
   expect(large).not.toHaveProperty('IRIS_JOB_ENV');

@@ -27,6 +27,8 @@ export function taskEnvironment(input: EnvironmentInput): Record<string, string>
     IRIS_NUM_TASKS: String(job.numTasks),
     IRIS_WORKER_ID: attempt.workerId,
     IRIS_BIND_HOST: '0.0.0.0',
+    // What Linux calls it on a machine, and what it is called in an image and in a Python environment.
+    IRIS_PYTHON: job.spec.image === null ? 'python3' : 'python',
     IRIS_ADVERTISE_HOST: input.advertiseHost,
     IRIS_DESKTOP_HOME: input.homeRoot,
     IRIS_TASK_RESOURCES: JSON.stringify({

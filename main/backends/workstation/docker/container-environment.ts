@@ -36,7 +36,6 @@ const given: readonly {
   readonly cache?: CacheName;
 }[] = [
   { variable: 'PYTHONUNBUFFERED', value: '1', unless: [] },
-  { variable: 'IRIS_PYTHON', value: 'python', unless: [] },
   { variable: 'IRIS_VENV', value: venvTarget, unless: [] },
   { variable: 'UV_PROJECT_ENVIRONMENT', value: venvTarget, unless: [] },
   { variable: 'UV_CACHE_DIR', value: '/uv/cache', unless: ['UV_NO_CACHE', 'XDG_CACHE_HOME'], cache: 'uv' },

@@ -98,7 +98,6 @@ describe('what the Engine is told', () => {
         'VIRTUAL_ENV=/iris/work/.venv',
         'IRIS_VENV=/iris/work/.venv',
         'UV_PROJECT_ENVIRONMENT=/iris/work/.venv',
-        'IRIS_PYTHON=python',
       ]),
     );
     expect(made({ environment: { PATH: '/mine' } }, {})).toContain('PATH=/iris/work/.venv/bin:/mine');
