@@ -54,11 +54,14 @@ function terminalSink(output: Output): LogSink {
     async heard(heard) {
       const next = heard.err === '' ? heard.out : heard.err;
       if (next === covered) return;
-      await uncover();
-      if (next === '') return;
+      if (next === '') {
+        await uncover();
+        return;
+      }
       covered = next;
-      const text = next.startsWith('\r') ? clearLine + next.slice(1) : `…${next}`;
-      await output.bytes('out', Buffer.from(text));
+      const isWhole = next.startsWith('\r');
+      await show(isWhole ? clearLine : clearLine + line);
+      await output.bytes('out', Buffer.from(isWhole ? next.slice(1) : `…${next}`));
     },
     async end() {
       await uncover();

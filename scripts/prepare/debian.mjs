@@ -33,8 +33,8 @@ const wanted = {
     ...[['docker.io'], ['busybox-static'], ['docker-registry'], ['openssl']],
     // For one that runs without root's rights.
     ...[['rootlesskit'], ['uidmap']],
-    // gVisor.
-    ['runsc'],
+    // gVisor, and Podman, which answers as Docker does.
+    ...[['runsc'], ['podman'], ['catatonit']],
   ],
   /** What the figures are measured beside. */
   bench: [['task-spooler'], ['parallel']],
@@ -76,7 +76,7 @@ function missing(purposes) {
  * say. The tests that need them are skipped by name without them. @param {readonly string[]} names
  */
 function bringsService(names) {
-  const services = ['openssh-server', 'docker.io', 'docker-registry'];
+  const services = ['openssh-server', 'docker.io', 'docker-registry', 'podman'];
   return (
     process.env.CI !== 'true' &&
     existsSync('/run/systemd/system') &&

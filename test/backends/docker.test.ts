@@ -149,6 +149,12 @@ describe.skipIf(noEngine)(withEngine('attempts in containers'), () => {
     const end = await probe.over(launch.uid);
     expect(end).toMatchObject({ state: 'FAILED', cause: { code: 'START_FAILED' } });
     expect(end.cause?.message).toContain('NVIDIA container toolkit');
+    // As of another maker: the Engine has no way to give it.
+    const other = backends.launch({ command: ['true'] }, { devices: ['amd-0'] });
+    probe.run(other);
+    const refused = await probe.over(other.uid);
+    expect(refused).toMatchObject({ state: 'FAILED', cause: { code: 'START_FAILED' } });
+    expect(refused.cause?.message).toContain('amd-0 cannot be given to a container: only NVIDIA cards can');
   });
 
   test('drops rights by default, and keeps none when restricted', async () => {

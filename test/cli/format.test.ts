@@ -105,7 +105,7 @@ describe('log bytes', () => {
     expect(kept.out()).toBe('one\n\r 1█\r 2█\r\x1b[K 5█\r\x1b[K 2█\r 3█\n');
     await sink.heard?.({ out: '', err: '...' });
     await sink.end();
-    expect(kept.out().endsWith('\n…...\r\x1b[K')).toBe(true);
+    expect(kept.out().endsWith('\n\r\x1b[K…...\r\x1b[K')).toBe(true);
   });
 
   it('are nothing but those of the log where they go into a file', () => {

@@ -75,6 +75,21 @@ describe('the copy of a log after a break', () => {
     expect([read?.stamp, Buffer.from(read?.data ?? []).toString()]).toEqual([stamp(7), 'hello\n']);
     expect(readStamped({ stream: 'out', data: Buffer.from('2026-11-29 no stamp') })).toBeNull();
   });
+
+  it.each([
+    ['2026-12-01T02:03:23Z a', '2026-12-01T02:03:23.000000000Z', 'a'],
+    ['2026-12-01T04:03:24.5+02:00 b\n', '2026-12-01T04:03:24.500000000+02:00', 'b\n'],
+    ['2026-12-01T02:03:24.123456789-05:30  two', '2026-12-01T02:03:24.123456789-05:30', ' two'],
+  ])('reads %j as Podman writes it', (text, at, rest) => {
+    const read = readStamped({ stream: 'out', data: Buffer.from(text) });
+    expect([read?.stamp, Buffer.from(read?.data ?? []).toString()]).toEqual([at, rest]);
+  });
+
+  it('asks from a place in time whatever zone its stamps have', () => {
+    const filter = new ResumeFilter(logStart);
+    filter.isNew({ stream: 'out', stamp: '2026-12-01T04:03:24.500000000+02:00' });
+    expect(sinceOf(filter.point())).toBe((Date.parse('2026-12-01T02:03:24Z') / 1000).toFixed(3));
+  });
 });
 
 describe('the last messages of a log that was taken up to some message', () => {

@@ -23,6 +23,8 @@ export const logStart: ResumePoint = { out: begin, err: begin };
 
 /** Streams are stamped one beside the other, and their order in the log may differ from the order of their stamps by a moment. */
 const marginMs = 500;
+/** Its zone stands behind the nanoseconds. */
+const stampBytes = 30;
 
 /**
  * What the Engine is asked from; null: from the start. What was not taken yet comes after what was, in whichever stream, so the later
@@ -34,12 +36,14 @@ export function sinceOf({ out, err }: ResumePoint): string | null {
     .filter((stamp) => stamp !== null)
     .sort()
     .at(-1);
-  const at = parseTimeBound(`${last?.slice(0, 23) ?? ''}Z`);
+  const at = parseTimeBound(`${last?.slice(0, 23) ?? ''}${last?.slice(stampBytes - 1) ?? ''}`);
   return at?.kind === 'at' ? (Math.max(0, at.ms - marginMs) / 1000).toFixed(3) : null;
 }
 
-const stampBytes = 30;
 const stampPattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{9}Z$/;
+/** As Podman has it: of whole seconds, in the time of its machine. */
+const longestStamp = 35;
+const otherPattern = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/;
 
 export interface StampedMessage extends LogFrame {
   readonly stamp: string;
@@ -48,8 +52,17 @@ export interface StampedMessage extends LogFrame {
 /** Takes the time stamp off a frame that was asked for with one. */
 export function readStamped({ stream, data }: LogFrame): StampedMessage | null {
   const stamp = String.fromCharCode(...data.subarray(0, stampBytes));
-  if (!stampPattern.test(stamp) || data[stampBytes] !== 0x20) return null;
-  return { stream, stamp, data: data.subarray(stampBytes + 1) };
+  if (stampPattern.test(stamp) && data[stampBytes] === 0x20)
+    return { stream, stamp, data: data.subarray(stampBytes + 1) };
+  const end = data.subarray(0, longestStamp + 1).indexOf(0x20);
+  const other = end < 0 ? null : sameWidth(String.fromCharCode(...data.subarray(0, end)));
+  return other === null ? null : { stream, stamp: other, data: data.subarray(end + 1) };
+}
+
+function sameWidth(text: string): string | null {
+  const [found, second = '', fraction = '', zone = ''] = otherPattern.exec(text) ?? [];
+  // In its own zone: where that changes the clock seems to be set, back or forth.
+  return found === undefined ? null : `${second}.${fraction.padEnd(9, '0')}${zone}`;
 }
 
 /**

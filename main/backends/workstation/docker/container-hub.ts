@@ -50,6 +50,8 @@ const listEveryMs = 5000;
 const reconnectMs = 200;
 const recentMs = 10_000;
 
+const endActions: ReadonlySet<string> = new Set(['die', 'destroy', 'remove']);
+
 export class ContainerHub {
   private readonly waiters = new Map<string, Waiter>();
   /** Ended a moment ago: the word of who ended one may come just after the word of its end. */
@@ -115,11 +117,10 @@ export class ContainerHub {
   private async connect(): Promise<void> {
     const { engine, owner } = this.options;
     const abort = new AbortController();
-    const filters = JSON.stringify({
-      type: ['container'],
-      label: [`${managedLabel}=${owner}`],
-      event: ['die', 'oom', 'kill', 'destroy'],
-    });
+    const ends = { label: [`${managedLabel}=${owner}`], event: ['die', 'oom', 'kill', 'destroy'] };
+    // Podman's own events have other names and no labels, and are filtered by those.
+    const isPodman = engine.known()?.podman === true;
+    const filters = JSON.stringify({ type: ['container'], ...(isPodman ? {} : ends) });
     // Also those of the time without a connection, as far as the Engine has kept them.
     this.since ??= Math.floor((this.options.nowMs() + this.skewMs()) / 1000) - 1;
     const query = { filters, since: this.since, abortSignal: abort.signal };
@@ -167,7 +168,7 @@ export class ContainerHub {
     else if (event.action === 'kill') {
       const atMs = event.atMs === null ? this.options.nowMs() : event.atMs - this.skewMs();
       if (event.signal !== null) waiter.signals.push({ signal: event.signal, atMs });
-    } else if (this.waiters.has(waiter.id)) this.over(waiter);
+    } else if (endActions.has(event.action) && this.waiters.has(waiter.id)) this.over(waiter);
   }
 
   private skewMs(): number {

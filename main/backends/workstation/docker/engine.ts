@@ -55,6 +55,8 @@ export interface EngineFacts {
   readonly version: string;
   readonly runtimes: readonly string[];
   readonly rootless: boolean;
+  /** It is Podman, which answers as Docker does in most. */
+  readonly podman: boolean;
   /** Its containers have numbers of users of their own (`userns-remap`), unless they ask for those of the machine. */
   readonly remapped: boolean;
   readonly socketPath: string | null;
@@ -84,8 +86,8 @@ const usualCallMs = 120_000;
 const usualProbeMs = 30_000;
 const usualProbeCallMs = 5000;
 const usualRoomMs = 500;
-const untested =
-  'It is Podman that answers there, as Docker would; jobs in its containers are not tested. Where they fail, use Docker.';
+const podmanWords =
+  'It is Podman that answers there, as Docker would: of its containers a line is seen once it is whole, and one killed for want of memory is not told from one that was killed.';
 /** Clocks that are so near to each other are taken for the same. */
 const leastSkewMs = 1000;
 /** While it does not answer it is looked at so often. */
@@ -215,6 +217,7 @@ export class Engine {
         version: info.ServerVersion,
         runtimes,
         rootless: has('rootless'),
+        podman: info.BuildahVersion !== undefined,
         remapped: has('userns'),
         socketPath: found.endpoint.kind === 'socket' ? found.endpoint.path : null,
         reach,
@@ -224,13 +227,13 @@ export class Engine {
         limits: engineLimits(told),
       };
       const storage = await this.room.look();
-      const isPodman = info.BuildahVersion !== undefined;
+      const isPodman = this.facts.podman;
       return {
         state: 'READY',
         version: info.ServerVersion,
         gpus: givesGpus(runtimes, found.endpoint),
         message: together([
-          isPodman ? untested : null,
+          isPodman ? podmanWords : null,
           storage === null ? null : roomWarning(storage),
           limitsWarning(this.facts.limits, this.options.isHere === true),
         ]),

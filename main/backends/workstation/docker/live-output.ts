@@ -57,6 +57,11 @@ export class LiveOutput {
   /** Resolves once it is heard, or cannot be now: the log is whole without it. */
   async open(): Promise<void> {
     const { engine, container } = this.options;
+    // Podman would take the question itself for what is typed.
+    if (engine.known()?.podman === true) {
+      this.close();
+      return;
+    }
     const reach = engine.known()?.reach ?? 'network';
     const taken = relays.get(engine) ?? 0;
     const abort = (this.attached = new AbortController());
