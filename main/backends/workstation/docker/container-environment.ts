@@ -81,7 +81,7 @@ export function cacheBinds({ scratch, binds }: Pick<EnvironmentInput, 'scratch' 
 
 /** The job's own over Iris' part, as in the original; but what clean-up goes by is nobody's to change. */
 export function containerEnvironment(input: EnvironmentInput): Record<string, string> {
-  const { launch, user, venv } = input;
+  const { launch, user } = input;
   const job: Record<string, string> = { ...launch.environment };
   // The controller's socket is not to be reached from inside.
   delete job['IRIS_DESKTOP_HOME'];
@@ -94,6 +94,8 @@ export function containerEnvironment(input: EnvironmentInput): Record<string, st
       const target = caches.find(({ name }) => name === cache)?.target;
       return target === undefined || mounted.has(target);
     });
+  // Where the job names another, that one is its own business.
+  const venv = input.venv && job['VIRTUAL_ENV'] === undefined && job['IRIS_VENV'] === undefined;
   const search = job['PATH'] ?? image['PATH'] ?? usualPath;
   return {
     ...Object.fromEntries(ours.map(({ variable, value }) => [variable, value])),

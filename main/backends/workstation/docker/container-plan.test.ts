@@ -104,6 +104,7 @@ describe('what the Engine is told', () => {
     expect(made({}, {})).toContain(
       'PATH=/iris/work/.venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     );
+    expect(made({ environment: { VIRTUAL_ENV: '/w/.venv' } }, {}).join(' ')).not.toContain(' PATH=');
     const without = planOf({}).Env?.join(' ');
     expect(without).not.toContain('VIRTUAL_ENV');
     expect(without).not.toContain(' PATH=');
