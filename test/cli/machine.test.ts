@@ -370,7 +370,7 @@ describe('docker check', () => {
   it('says what was found where, and its room', async () => {
     expect(await checked({ ...one, docker: ready })).toMatchObject({
       code: 0,
-      out: 'one: rootless Docker 28.1 is ready at /run/user/7/docker.sock (looked for in XDG_RUNTIME_DIR); no NVIDIA runtime, so containers can be given no GPUs. /home/ann/docker, where Docker keeps its data, has 40 GiB of 100 GiB free.\n',
+      out: 'one: rootless Docker 28.1 is ready at /run/user/7/docker.sock (looked for in XDG_RUNTIME_DIR); no NVIDIA runtime and no CDI device of a card, so containers can be given no GPUs. /home/ann/docker, where Docker keeps its data, has 40 GiB of 100 GiB free.\n',
     });
   });
 

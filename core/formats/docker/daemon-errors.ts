@@ -2,6 +2,7 @@
 
 export type DaemonErrorKind =
   | 'TOOLKIT_MISSING'
+  | 'CDI_DEVICE_MISSING'
   | 'RUNTIME_MISSING'
   | 'RUNTIME_WITHOUT_NETWORK'
   | 'BAD_DEVICE_REQUEST'
@@ -40,6 +41,11 @@ const rules: readonly (readonly [RegExp, DaemonErrorKind, string | null])[] = [
     /nvidia-container-cli|nvidia-container-runtime|unknown or invalid runtime name: nvidia|unknown runtime specified nvidia/i,
     'TOOLKIT_MISSING',
     toolkit,
+  ],
+  [
+    /unresolvable CDI devices|CDI device injection failed/i,
+    'CDI_DEVICE_MISSING',
+    'Describe its cards to Docker anew: run sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml on this machine.',
   ],
   [
     /docker-init|exec: "docker-init"|container-init binary not found/i,

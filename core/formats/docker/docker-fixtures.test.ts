@@ -247,6 +247,7 @@ describe('what the daemon says', () => {
     ],
     ['write /var/lib/docker/tmp/x: no space left on device', 'NO_SPACE'],
     ['Unknown runtime specified runsc', 'RUNTIME_MISSING'],
+    ['CDI device injection failed: unresolvable CDI devices nvidia.com/gpu=GPU-a', 'CDI_DEVICE_MISSING'],
     [
       'OCI runtime start failed: starting container: setting up network: creating interfaces from net namespace "/proc/4522/ns/net": cannot run with network enabled in root network namespace: unknown',
       'RUNTIME_WITHOUT_NETWORK',

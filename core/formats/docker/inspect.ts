@@ -1,6 +1,7 @@
 /** What the Engine says of one container. */
 import { z } from 'zod';
 import { parseTimeBound } from '../times.js';
+import { withoutKind } from './gpu-way.js';
 
 const text = z.string().catch('');
 const flag = z.boolean().catch(false);
@@ -116,7 +117,9 @@ function gpusOf(
   environment: Readonly<Record<string, string>>,
   labels: Readonly<Record<string, string>>,
 ): readonly string[] {
-  const requested = (host?.DeviceRequests ?? []).flatMap(({ DeviceIDs: ids }) => ids ?? []);
+  const requested = (host?.DeviceRequests ?? []).flatMap(({ DeviceIDs: ids }) =>
+    (ids ?? []).map(withoutKind),
+  );
   if (requested.length > 0) return requested;
   const visible = environment['NVIDIA_VISIBLE_DEVICES'] ?? '';
   // The words all, none and void name no card.

@@ -87,7 +87,7 @@ function checkText({
   if (state !== 'READY') return `${machine}: ${message ?? 'Docker was not looked at yet.'}\n`;
   const cards = gpus
     ? 'containers can be given GPUs'
-    : 'no NVIDIA runtime, so containers can be given no GPUs';
+    : 'no NVIDIA runtime and no CDI device of a card, so containers can be given no GPUs';
   const room = storage === null || storage === undefined ? '' : ` ${roomSentence(storage)}`;
   // What stands against it names the room itself.
   const where = found === null || found === undefined ? '' : ` at ${found.at} (${found.from})`;

@@ -51,6 +51,7 @@ export async function buildContainer(
     user: context.user(),
     init: context.init(),
     remapped: facts?.remapped === true,
+    cdi: facts?.gpuWay === 'CDI',
     socket: socketPath === null || gid === null ? null : { path: socketPath, gid },
   };
   const { image, pull } = launch.spec;

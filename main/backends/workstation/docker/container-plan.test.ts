@@ -21,6 +21,7 @@ function planOf(request: Partial<JobRequest>, more: Partial<PlanInput> = {}, dev
       user: { uid: 1000, gid: 100, groups: [100, 27] },
       init: true,
       remapped: false,
+      cdi: false,
       socket: { path: '/run/docker.sock', gid: 999 },
       ...more,
     },
@@ -57,6 +58,10 @@ describe('what the Engine is told', () => {
     const uuid = 'GPU-a0000001-0000-4000-8000-000000000001';
     const [request] = planOf({}, {}, [uuid]).HostConfig?.DeviceRequests ?? [];
     expect(request).toEqual({ Driver: '', DeviceIDs: [uuid], Capabilities: [['gpu']] });
+    expect(planOf({}, { cdi: true }, [uuid]).HostConfig?.DeviceRequests).toEqual([
+      { Driver: 'cdi', DeviceIDs: [`nvidia.com/gpu=${uuid}`] },
+    ]);
+    expect(planOf({}, { cdi: true }).HostConfig?.DeviceRequests).toBeUndefined();
     expect(planOf({}).HostConfig?.DeviceRequests).toBeUndefined();
     expect(planOf({ environment: { NVIDIA_VISIBLE_DEVICES: 'all' } }).Env).toContain(
       'NVIDIA_VISIBLE_DEVICES=void',

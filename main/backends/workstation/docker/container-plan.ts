@@ -1,6 +1,7 @@
 /** What the Engine is told to make of an attempt. */
 import type Docker from 'dockerode';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
+import { cdiName } from '../../../../core/formats/docker/gpu-way.js';
 import type { AttemptLaunch } from '../../backend.js';
 import { scratchTarget, type Bind } from './confinement.js';
 import { cacheBinds, containerEnvironment } from './container-environment.js';
@@ -26,6 +27,8 @@ export interface PlanInput {
   readonly init: boolean;
   /** The Engine gives containers numbers of users of their own. */
   readonly remapped: boolean;
+  /** The Engine gives cards as CDI devices, and in no other way. */
+  readonly cdi: boolean;
   /** Of the Engine, for the profile that may command it. */
   readonly socket: { readonly path: string; readonly gid: number } | null;
 }
@@ -113,12 +116,17 @@ function hostConfig(input: PlanInput): Docker.HostConfig {
     ...(spec.memoryIsLimit ? { Memory: spec.memoryBytes, MemorySwap: spec.memoryBytes } : {}),
     ...(spec.shmBytes === null ? {} : { ShmSize: spec.shmBytes }),
     ...(spec.pidsLimit === null ? {} : { PidsLimit: spec.pidsLimit }),
-    ...(launch.devices.length === 0
-      ? {}
-      : { DeviceRequests: [{ Driver: '', DeviceIDs: [...launch.devices], Capabilities: [['gpu']] }] }),
+    ...(launch.devices.length === 0 ? {} : { DeviceRequests: [cardsRequest(launch.devices, input.cdi)] }),
     ...(groups.length === 0 ? {} : { GroupAdd: groups.map(String) }),
     ...rights(spec.containerProfile),
   };
+}
+
+/** Named, never counted. */
+function cardsRequest(devices: readonly string[], cdi: boolean): Docker.DeviceRequest {
+  return cdi
+    ? { Driver: 'cdi', DeviceIDs: devices.map(cdiName) }
+    : { Driver: '', DeviceIDs: [...devices], Capabilities: [['gpu']] };
 }
 
 /** What each profile lets the container do. */

@@ -105,6 +105,7 @@ export class DockerRuntime {
       },
       readRoom: options.files?.room,
       isHere: options.files === undefined,
+      isThere: async (path) => (await (options.files ?? localFiles).realPath(path)) !== null,
       roomEveryMs: options.files?.roomEveryMs,
       nowMs,
     });

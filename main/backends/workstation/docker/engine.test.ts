@@ -1,6 +1,7 @@
 /** What is told of an Engine that answers: what it is, where it was found, and its room. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -71,6 +72,49 @@ test('Podman, which answers as Docker does, is called by its name', async () => 
     found: { engine: 'Podman', rootless: false },
   });
   expect(state.message).toMatch(/^It is Podman that answers there/);
+});
+
+describe('cards', () => {
+  const gives = async (more: Partial<EngineOptions> = {}) => {
+    const engine = engineOf(localRoom, more);
+    const { gpus, message } = await engine.probe();
+    return { gpus, message, way: engine.known()?.gpuWay };
+  };
+
+  test('are given by one that has them as devices alone, of which it tells or whose description it reads', async () => {
+    info = { ...info, ServerVersion: '28.3.0', CDISpecDirs: ['/etc/cdi', '/var/run/cdi'] };
+    expect(await gives({ isThere: () => Promise.resolve(false) })).toMatchObject({
+      gpus: false,
+      way: 'NONE',
+    });
+    const described = (place: string) => Promise.resolve(place === '/etc/cdi/nvidia.yaml');
+    expect(await gives({ isThere: described })).toEqual({ gpus: true, message: null, way: 'CDI' });
+    const DiscoveredDevices = [{ Source: 'cdi', ID: 'nvidia.com/gpu=GPU-a' }];
+    info = { ...info, DiscoveredDevices };
+    expect(await gives()).toEqual({ gpus: true, message: null, way: 'CDI' });
+  });
+
+  test('that are devices by number alone are not, and it says what to do', async () => {
+    info = { ...info, DiscoveredDevices: [{ Source: 'cdi', ID: 'nvidia.com/gpu=0' }] };
+    const { gpus, message } = await gives();
+    expect([gpus, message]).toEqual([false, expect.stringContaining('--device-name-strategy=uuid')]);
+  });
+
+  test("are given through NVIDIA's hook, also on another machine; of what an address reaches no file is known", async () => {
+    const hook = (place: string) => Promise.resolve(place === '/usr/bin/nvidia-container-runtime-hook');
+    expect(await gives({ isThere: hook })).toMatchObject({ gpus: true, way: 'RUNTIME' });
+    const tcp = http.createServer((_, response) => response.end(JSON.stringify(info)));
+    await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));
+    const { port } = tcp.address() as AddressInfo;
+    const endpoint = { kind: 'tcp', host: '127.0.0.1', port, tls: null } as const;
+    const find = () => ({ ok: true, endpoint, from: 'DOCKER_HOST' }) as const;
+    expect(await gives({ isThere: hook, find })).toMatchObject({ gpus: false, way: 'NONE' });
+    tcp.closeAllConnections();
+    tcp.close();
+    expect(await gives({ isThere: () => Promise.reject(new Error('not connected')) })).toMatchObject({
+      gpus: false,
+    });
+  });
 });
 
 test('the room of one in a machine of its own is not that of a folder of the same name here', async () => {

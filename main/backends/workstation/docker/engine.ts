@@ -1,5 +1,4 @@
 /** One Docker Engine: the connection to it, and whether it can be used. */
-import { existsSync } from 'node:fs';
 import type Docker from 'dockerode';
 import { z } from 'zod';
 import type { DockerState } from '../../../../core/contract/machines.js';
@@ -14,6 +13,7 @@ import {
   type EngineLimits,
 } from '../../../../core/formats/docker/engine-limits.js';
 import { dataFolders, roomWarning } from '../../../../core/formats/docker/data-room.js';
+import { gpuPlaces, gpuWays, type GpuWay } from '../../../../core/formats/docker/gpu-way.js';
 import { readContainer, type ContainerView } from '../../../../core/formats/docker/inspect.js';
 import type { Endpoint, FoundEndpoint } from './endpoint.js';
 import { addressOf, whatToDo } from './engine-advice.js';
@@ -27,6 +27,8 @@ export interface EngineOptions {
   /** Of the machine the Engine is on; this one unless told. */
   readonly readRoom?: ReadRoom | undefined;
   readonly roomEveryMs?: number | undefined;
+  /** Of the same machine: whether something is at that path. Unless told nothing is looked for. */
+  readonly isThere?: ((path: string) => Promise<boolean>) | undefined;
   /** Its containers' processes can be looked at here. */
   readonly isHere?: boolean | undefined;
   /** An answer that takes longer counts as none. */
@@ -54,6 +56,7 @@ export class EngineRefusal extends Error {
 export interface EngineFacts {
   readonly version: string;
   readonly runtimes: readonly string[];
+  readonly gpuWay: GpuWay;
   readonly rootless: boolean;
   /** It is Podman, which answers as Docker does in most. */
   readonly podman: boolean;
@@ -211,11 +214,13 @@ export class Engine {
       const info = infoSchema.parse(told);
       const reach = reachOf(found.endpoint);
       const runtimes = Object.keys(info.Runtimes ?? {});
+      const gpus = gpuWays(told, await this.lookFor(gpuPlaces(told), found.endpoint));
       const has = (name: string): boolean =>
         (info.SecurityOptions ?? []).some((option) => option.split(',').includes(`name=${name}`));
       this.facts = {
         version: info.ServerVersion,
         runtimes,
+        gpuWay: gpus.way,
         rootless: has('rootless'),
         podman: info.BuildahVersion !== undefined,
         remapped: has('userns'),
@@ -231,11 +236,12 @@ export class Engine {
       return {
         state: 'READY',
         version: info.ServerVersion,
-        gpus: givesGpus(runtimes, found.endpoint),
+        gpus: gpus.way !== 'NONE',
         message: together([
           isPodman ? podmanWords : null,
           storage === null ? null : roomWarning(storage),
           limitsWarning(this.facts.limits, this.options.isHere === true),
+          gpus.obstacle,
         ]),
         storage,
         found: {
@@ -251,6 +257,14 @@ export class Engine {
       this.connected = null;
       return { ...none, state: 'FAILED', message: whatToDo(error, found.endpoint) };
     }
+  }
+
+  /** An Engine that is reached by an address may be on any machine. */
+  private async lookFor(places: readonly string[], { kind }: Endpoint): Promise<readonly string[]> {
+    const { isThere } = this.options;
+    if (isThere === undefined || (kind !== 'socket' && kind !== 'connector')) return [];
+    const there = await Promise.all(places.map((place) => isThere(place).catch(() => false)));
+    return places.filter((_, at) => there[at] === true);
   }
 
   /** Soon while somebody waits for it. */
@@ -288,13 +302,6 @@ function reachOf(endpoint: Endpoint): EngineFacts['reach'] {
     case 'connector':
       return 'relay';
   }
-}
-
-function givesGpus(runtimes: readonly string[], endpoint: Endpoint): boolean {
-  if (runtimes.some((name) => name.startsWith('nvidia'))) return true;
-  // The Engine takes a hook it finds on its path as well, and tells nobody.
-  const hooks = ['nvidia-container-runtime-hook', 'nvidia-container-toolkit'];
-  return endpoint.kind === 'socket' && hooks.some((name) => existsSync(`/usr/bin/${name}`));
 }
 
 const failureSchema = z.looseObject({
