@@ -205,6 +205,7 @@ class NvidiaReader implements GpuReader {
     this.failure = null;
     if (this.options.args === undefined) await this.lookAround();
     this.bases = new Map(this.cards.map((card) => [card.uuid, this.views(card)]));
+    if (this.firstXid) await this.kernelLog.settle?.();
     this.readKernelLog();
     this.usedAtLook = new Map(this.cards.map((card) => [card.uuid, card.memoryUsedBytes]));
   }

@@ -3,11 +3,15 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { parseXid, type Xid } from '../../core/formats/nvidia-smi/xid.js';
 
 const deviceFile = '/dev/kmsg';
-/** A log that grows faster than it is read must not hold this program. */
-const mostRecords = 20_000;
+/** Records that are read in one go, in about 20 ms; a log that grows faster than it is read must not hold this program. */
+const usualSlice = 4000;
+/** Slices of what was there at first: more than any kernel keeps. */
+const mostSlices = 1000;
 
 export interface ErrorLog {
   readable(): boolean;
+  /** Passes over what was written before; resolves when all of it is behind. */
+  settle?(): Promise<void>;
   /** What was written since the last call. */
   read(): readonly Xid[];
   close(): void;
@@ -18,18 +22,31 @@ export class KernelLog implements ErrorLog {
   private failed = false;
   private readonly buffer = Buffer.alloc(8192);
 
-  constructor(private readonly path = deviceFile) {}
+  constructor(
+    private readonly path = deviceFile,
+    private readonly slice = usualSlice,
+  ) {}
 
   readable(): boolean {
     return this.open() !== null;
   }
 
-  /** What was written since the last call; at first since the machine started. */
+  /** However much it is, nothing of it may be left to be read as news; in slices, between which others have their turn. */
+  async settle(): Promise<void> {
+    for (let slices = 0; slices < mostSlices && !this.take().ended; slices += 1)
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+  }
+
   read(): readonly Xid[] {
+    return this.take().found;
+  }
+
+  /** `ended`: there is nothing more now. */
+  private take(): { readonly found: readonly Xid[]; readonly ended: boolean } {
     const file = this.open();
-    if (file === null) return [];
     const found: Xid[] = [];
-    for (let count = 0; count < mostRecords; count += 1) {
+    if (file === null) return { found, ended: true };
+    for (let count = 0; count < this.slice; count += 1) {
       let length: number;
       try {
         // The kernel gives one record a call.
@@ -37,15 +54,15 @@ export class KernelLog implements ErrorLog {
       } catch (error) {
         // Records that were overwritten before they were read: it goes on with the oldest there is.
         if (error instanceof Error && 'code' in error && error.code === 'EPIPE') continue;
-        break; // EAGAIN: nothing more now
+        return { found, ended: true }; // EAGAIN: nothing more now
       }
-      if (length === 0) break;
+      if (length === 0) return { found, ended: true };
       for (const line of this.buffer.toString('latin1', 0, length).split('\n')) {
         const xid = line.includes('NVRM: Xid') ? parseXid(line) : null;
         if (xid !== null) found.push(xid);
       }
     }
-    return found;
+    return { found, ended: false };
   }
 
   close(): void {

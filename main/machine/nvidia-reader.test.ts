@@ -304,6 +304,23 @@ describe('one card in trouble', () => {
       rmSync(folder, { recursive: true });
     }
   });
+
+  test('a log that is long at the first look is history to its end, and what comes then is not', async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'iris-kmsg-'));
+    const file = path.join(folder, 'kmsg');
+    const line = '4,1,1,-;NVRM: Xid (PCI:4968:00:00): 79, pid=1, it went wrong\n';
+    // Of a file so much is read at a time as of one record.
+    appendFileSync(file, `${'6,1,1,-;usb 1-1: new device\n'.repeat(2000)}${line}`);
+    try {
+      open(k80, { kernelLog: new KernelLog(file, 2) });
+      await reader.read(nobody);
+      for (let look = 0; look < 5; look += 1) expect(states(await reader.read(nobody))[2]).toBe('FREE');
+      appendFileSync(file, line);
+      expect(states(await reader.read(nobody))[2]).toBe('SICK');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });
 
 describe('between looks', () => {

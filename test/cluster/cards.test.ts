@@ -144,6 +144,21 @@ describeLab('cards of a workstation by SSH', () => {
     expect(gpu(probe)?.state).toBe('SICK');
   });
 
+  test('a log that is long at the first look is history to its end', async () => {
+    // Of a file so much is read at a time as of one record: three turns of the hand.
+    const long = `6,0,1,-;usb 1-1: ${'x'.repeat(8174)}\n`;
+    appendFileSync(kernelLog(), long.repeat(9000));
+    xid(79);
+    const probe = await machines.open(host, quick);
+    const errorLog = () => probe.backend.observe()[0]?.attributes['gpu-error-log'];
+    probe.backend.watchWorkers(true);
+    await probe.until(() => errorLog() === 'read');
+    expect(gpu(probe)?.state).toBe('FREE');
+    xid(79, 'f8d6:00:00');
+    await probe.until(() => gpu(probe, fourth)?.state === 'SICK');
+    expect(gpu(probe)?.state).toBe('FREE');
+  });
+
   test('where the kernel lets nobody read its log that is said', async () => {
     const closed = path.join(stub.folder, 'closed');
     const server = net.createServer().listen(closed);

@@ -57,7 +57,7 @@ my ($input, $output, $base, $lock, $supervisor) = ('', '', undef, undef, undef);
 my (%attempts, %pids, %jobs, %watching, $scanned, $strays);
 my ($claims_told, $others_claim) = ('', 0);
 my (%unput, %contained, $contained_told);
-my (%hung, %loops, $kernel, $kernel_number);
+my (%hung, %loops, $kernel, $kernel_number, $kernel_behind, @kernel_found);
 my $heard = mono();
 my $most_marks = 10_000;
 # What the cards are read with; `absent` and the makers of what displays or computes where there is no such tool.
@@ -757,23 +757,29 @@ sub loop {
   $loops{$id} = { pid => $pid, read => $read, hold => $hold };
 }
 
-# What the kernel's log says of cards, with the number of each record; a log in a file has none, so its lines are counted.
+# What the kernel's log says of cards, with the number of each record; a log in a file has none, so its lines are counted. What was
+# there at first is told whole, however many calls it takes to read: told in parts, the later ones would pass for news.
 sub look_kernel {
   my ($always) = @_;
-  $kernel = POSIX::open('/dev/kmsg', POSIX::O_RDONLY() | POSIX::O_NONBLOCK()) unless defined $kernel;
+  my $is_first = !defined $kernel;
+  $kernel = POSIX::open('/dev/kmsg', POSIX::O_RDONLY() | POSIX::O_NONBLOCK()) if $is_first;
   return $always && say_('kernel', 0, 0) unless defined $kernel;
-  my @found;
-  for (1 .. 20_000) {
+  my $ended;
+  for (1 .. 4_000) {
     my $count = POSIX::read($kernel, my $piece, 8192);
     next if !defined $count && $! == POSIX::EPIPE();
-    last unless defined $count && $count > 0;
+    $ended = !(defined $count && $count > 0);
+    last if $ended;
     for my $line (split /\n/, $piece) {
       next if $line =~ /^ /;
       $kernel_number = $line =~ /^\d+,(\d+),/ ? $1 : ($kernel_number // 0) + 1;
-      push @found, $kernel_number, $line if index($line, 'NVRM: Xid') >= 0;
+      push @kernel_found, $kernel_number, $line if index($line, 'NVRM: Xid') >= 0;
     }
   }
-  say_('kernel', 1, $kernel_number // 0, @found) if $always || @found;
+  my $was_behind = $is_first || $kernel_behind;
+  $kernel_behind = $was_behind && !$ended;
+  return if $kernel_behind;
+  say_('kernel', 1, $kernel_number // 0, splice @kernel_found) if $always || $was_behind || @kernel_found;
 }
 
 # Of what displays or computes.
@@ -1070,7 +1076,7 @@ sub periodic {
     step_end($a) if $a->{ending};
   }
   for my $name (keys %jobs) { job_over($name, 1) if $now >= $jobs{$name}{until} }
-  look_kernel(0) if %loops && $is_slow;
+  look_kernel(0) if $kernel_behind || (%loops && $is_slow);
   for my $uid ($is_slow ? keys %contained : ()) {
     my $at = modified("$base/$uid/work/checkpoint");
     next unless defined $at && $at > $contained{$uid};
