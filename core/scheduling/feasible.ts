@@ -14,6 +14,8 @@ export interface WorkerTotals {
   readonly gpuNote: string | null;
 }
 
+const mostNotes = 3;
+
 type Asked = Pick<JobSpec, 'cpuMillicores' | 'memoryBytes' | 'gpuCount' | 'gpuVariant'> & {
   /** Of each of its cards, which it shares; null or absent: it has them alone. */
   readonly sharedGpuBytes?: number | null;
@@ -159,8 +161,8 @@ export function describeCards(workers: readonly WorkerTotals[]): string {
   const counts = new Map<string, number>();
   for (const variant of variantsOf(workers)) counts.set(variant, (counts.get(variant) ?? 0) + 1);
   if (counts.size === 0) {
-    const note = workers.find((worker) => worker.gpuNote !== null)?.gpuNote;
-    return note === undefined || note === null ? 'no GPU' : `no GPU: ${note}`;
+    const note = notesOf(workers);
+    return note === null ? 'no GPU' : `no GPU: ${note}`;
   }
   const shown = [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -168,6 +170,17 @@ export function describeCards(workers: readonly WorkerTotals[]): string {
   return workers.length === 1
     ? shown.join(', ')
     : `${shown.join(', ')} on ${workers.length} machines together`;
+}
+
+/** Why machines have no cards; where they differ each reason with the first machine that has it. Null: none says why. */
+function notesOf(workers: readonly WorkerTotals[]): string | null {
+  const first = new Map<string, string>();
+  for (const { id, gpuNote } of workers) if (gpuNote !== null && !first.has(gpuNote)) first.set(gpuNote, id);
+  if (first.size === 0) return null;
+  const [only = ''] = first.keys();
+  if (first.size === 1) return only;
+  const shown = [...first].slice(0, mostNotes).map(([note, id]) => `on ${id} ${note}`);
+  return `${shown.join('; ')}${first.size > mostNotes ? '; others have other reasons' : ''}`;
 }
 
 /** `ws-1 has 16 CPU cores, 64 GiB, 2 rtx-4090`. */

@@ -12,6 +12,7 @@ import { checkContainerProfile } from '../../core/model/container-rights.js';
 import type { Backend } from '../backends/backend.js';
 import type { AsyncReads, AttemptRecord } from '../store/types.js';
 import type { Controller } from './controller.js';
+import { containerCardsWarning } from './container-cards.js';
 import { currentJobs, currentTasks } from './current-rows.js';
 import { judge, missingMessage } from './feasibility.js';
 import { createLogHandlers } from './log-handlers.js';
@@ -89,10 +90,16 @@ export function createHandlers(parts: HandlerParts): Handlers {
         requestId: params.requestId,
         retryOf: params.retryOf,
       });
-      const { missingGpus } = judge(spec, backend.observe());
+      const machines = backend.observe();
+      const { missingGpus } = judge(spec, machines);
+      const cards = containerCardsWarning(spec, machines);
       return {
         ...answer,
-        warnings: [...parts.warnings(), ...(missingGpus === null ? [] : [missingMessage(missingGpus)])],
+        warnings: [
+          ...parts.warnings(),
+          ...(missingGpus === null ? [] : [missingMessage(missingGpus)]),
+          ...(cards === null ? [] : [cards]),
+        ],
       };
     },
     'job.check'(params, identity) {
@@ -116,7 +123,10 @@ export function createHandlers(parts: HandlerParts): Handlers {
         ({ fields, verdict: 'INVALID', message, commandLine, dryRun: null }) as const;
       if (!band.ok) return invalid(band.refusal);
       if (!profile.ok) return invalid(profile.refusal);
-      return { ...controller.check(spec, { user: identity.user, band: band.value }), commandLine };
+      const answer = controller.check(spec, { user: identity.user, band: band.value });
+      const cards = containerCardsWarning(spec, backend.observe());
+      const message = cards === null ? answer.message : `${answer.message} ${cards}`;
+      return { ...answer, message, commandLine };
     },
     async 'job.list'(params) {
       const page = await reads.jobList(params.filter, params.sort, params.offset, params.limit);
