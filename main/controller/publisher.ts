@@ -2,7 +2,7 @@
  * Subscriptions: a snapshot, then deltas with sequence numbers. At most one delta in flight a subscription and ten a second;
  * between them the last value of an entity wins. A client that falls too far behind gets a new snapshot instead.
  */
-import type { TopicDelta, TopicFilter, TopicName } from '../../core/contract/api.js';
+import type { TopicDelta, TopicFilter, TopicName, TopicSnapshot } from '../../core/contract/api.js';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
 import { clearPending, keyOf, type Send, type Subscription } from './subscription.js';
 import { deltaOf, snapshotOf, type TopicSources } from './topic-values.js';
@@ -52,6 +52,8 @@ export interface SubscriptionHandle {
 export class Publisher {
   private readonly byTopic = new Map<TopicName, Set<Subscription>>();
   private readonly interests = new Map<string, number>();
+  /** Of logs somebody follows, by attempt: what whoever comes later is to see as well. */
+  private readonly heard = new Map<string, NonNullable<TopicDelta<'log'>['heard']>>();
 
   constructor(
     private readonly sources: TopicSources,
@@ -150,6 +152,8 @@ export class Publisher {
   }
 
   logGrew(attemptUid: string, value: TopicDelta<'log'>): void {
+    if (value.heard === undefined) this.heard.delete(attemptUid);
+    else if (this.wants('log', attemptUid)) this.heard.set(attemptUid, value.heard);
     for (const subscription of this.members('log')) {
       if (subscription.key !== attemptUid) continue;
       subscription.log = value;
@@ -238,7 +242,9 @@ export class Publisher {
     subscription.stale = false;
     subscription.dirty = false;
     try {
-      const value = await snapshotOf(this.sources, subscription);
+      const made = await snapshotOf(this.sources, subscription);
+      const heard = subscription.topic === 'log' ? this.heard.get(subscription.key) : undefined;
+      const value = heard === undefined ? made : { ...(made as TopicSnapshot<'log'>), heard };
       if (subscription.ended) return;
       subscription.lastSentMs = this.monotonicMs();
       subscription.awaitingAck = true;
@@ -341,6 +347,7 @@ export class Publisher {
     const after = before + by;
     if (after === 0) this.interests.delete(name);
     else this.interests.set(name, after);
+    if (after === 0 && topic === 'log') this.heard.delete(subscription.key);
     if (before === 0 || after === 0) this.sources.interest(topic, subscription.key, after > 0);
   }
 }

@@ -26,6 +26,7 @@ beforeEach(() => {
   const sources = {
     unread: () => answer(3),
     overview: () => answer('all there is'),
+    log: () => answer({ outSize: 4, errSize: 0, complete: false }),
     interest: () => undefined,
   } as unknown as TopicSources;
   publisher = new Publisher(
@@ -161,4 +162,28 @@ test('the desktop subscribes again when a subscription ends and its connection d
   await pass(5000);
   expect(asked).toHaveLength(2);
   client.close();
+});
+
+test('what is heard of a line is told with the log to whoever comes later, and no more once it is in the log', async () => {
+  const sizes = { outSize: 4, errSize: 0, complete: false };
+  const heard = { out: '\r 7%', err: '' };
+  const follow = async (id: number) => {
+    const handle = publisher.subscribe(id, 'log', { attemptUid: 'a' }, (frame) => frames.push(frame));
+    await turn();
+    handle.acknowledge(0);
+    await pass(1000);
+    return handle;
+  };
+  const first = await follow(1);
+  publisher.logGrew('a', { ...sizes, heard });
+  await turn();
+  const second = await follow(2);
+  const values = () => frames.flatMap((frame) => ('value' in frame ? [frame.value] : []));
+  expect(values()).toEqual([sizes, { ...sizes, heard }, { ...sizes, heard }]);
+  publisher.logGrew('a', sizes);
+  await turn();
+  for (const handle of [first, second]) handle.end();
+  publisher.logGrew('a', { ...sizes, heard });
+  await follow(3);
+  expect(values().at(-1)).toEqual(sizes);
 });

@@ -89,6 +89,22 @@ describe('Log view', () => {
     expect(followButton().getAttribute('aria-pressed')).toBe('true');
   });
 
+  it('draws over the last line what was printed since, until the log has it', async () => {
+    const host = new FakeHost({ jobs: 0 });
+    host.log(uid, 'out', 'one\n\r 1%');
+    const { state } = show(host);
+    await shows(state, 'one\n\r 1%');
+    const sizes = host.logSize(uid);
+    host.tell('log', () => ({ ...sizes, heard: { out: '\r 7%', err: '' } }));
+    await waitFor(() => {
+      expect(state.text.endsWith(' 7%')).toBe(true);
+    });
+    host.log(uid, 'out', '\r 2%\r 7%');
+    await waitFor(() => {
+      expect(state.text.endsWith('\r 1%\r 2%\r 7%')).toBe(true);
+    });
+  });
+
   it('says in its place where the disk was full', async () => {
     const host = new FakeHost({ jobs: 0 });
     const mark = '··· The disk was full here: output may be missing. ···\n';
