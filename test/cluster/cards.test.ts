@@ -24,9 +24,9 @@ let stub: NvidiaStub;
 const quick: Partial<SshMachineOptions> = { ...quickLimits, gpuLoopMs: 50 };
 
 /** What the long-lived call prints. */
-function use(percent: number | string, of = third): void {
+function use(percent: number | string, of = third, mebibytes = 0): void {
   const line = (bus: string, uuid: string | undefined) =>
-    `${bus}, ${uuid}, ${uuid === of ? percent : 90}, 0, 40, 60.00, 800, 2500, 0\n`;
+    `${bus}, ${uuid}, ${uuid === of ? percent : 90}, ${mebibytes}, 40, 60.00, 800, 2500, 0\n`;
   stub.put('loop', line(thirdBus, third) + line(fourthBus, fourth));
 }
 
@@ -115,6 +115,29 @@ describeLab('cards of a workstation by SSH', () => {
     expect(probe.backend.releaseGpu?.('ws-cards', 'GPU-none')).toBe(false);
     expect(probe.backend.releaseGpu?.('ws-cards', third ?? '')).toBe(true);
     await probe.until(() => gpu(probe)?.state === 'FREE');
+  });
+
+  test('one that is held and hardly used, and somebody else on it, are told to who holds it, who goes on', async () => {
+    const probe = await machines.open(host, { ...quick, gpuIdleAfterMs: 300 });
+    use(2);
+    const [idle, busy] = [onCard('sleep 300'), onCard('sleep 300', fourth)];
+    probe.run(idle);
+    probe.run(busy);
+    for (const { uid } of [idle, busy]) await probe.state(uid, 'RUNNING');
+    expect((await probe.warned(idle.uid)).warnings).toMatchObject([{ code: 'GPU_IDLE' }]);
+    const other = Number(host.sh('setsid sleep 301 >/dev/null 2>&1 & echo $!'));
+    stub.compute(thirdBus, other);
+    // Memory that moves is looked into at once.
+    use(2, third, 500);
+    const intruder = () => probe.last(idle.uid)?.warnings.find(({ code }) => code === 'GPU_INTRUDER');
+    await probe.until(() => intruder() !== undefined, 20_000);
+    expect(intruder()?.message).toMatch(
+      new RegExp(`python train.py of \\w+ \\(process ${other}, 7 MiB\\).* were left alone`),
+    );
+    for (const { uid } of [idle, busy]) probe.stop(uid, { graceMs: 1000 });
+    await probe.over(idle.uid);
+    expect((await probe.over(busy.uid)).warnings).toEqual([]);
+    expect(host.sh(`kill -0 ${other} && kill ${other} && echo lives`).trim()).toBe('lives');
   });
 
   test('one that the kernel names is kept from jobs, also over a cut; what it wrote before is history', async () => {

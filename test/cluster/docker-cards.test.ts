@@ -18,9 +18,9 @@ let host: LabHost;
 let stub: NvidiaStub;
 
 /** What the long-lived call prints. */
-function use(percent: number | string): void {
+function use(percent: number | string, mebibytes = 0): void {
   const line = (bus: string, uuid: string | undefined) =>
-    `${bus}, ${uuid}, ${uuid === third ? percent : 90}, 0, 40, 60.00, 800, 2500, 0\n`;
+    `${bus}, ${uuid}, ${uuid === third ? percent : 90}, ${mebibytes}, 40, 60.00, 800, 2500, 0\n`;
   stub.put('loop', line(thirdBus, third) + line(fourthBus, fourth));
 }
 
@@ -73,5 +73,29 @@ describeLabEngine('cards under containers on a workstation by SSH', () => {
     await eventually(async () => (await engine.docker('ps', '-aq')).trim().split('\n').length).toBe(1);
     host.sh(`touch ${host.home}/jobs/go`);
     expect(await probe.over(lucky.uid)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 });
+  });
+
+  test('one that is held and hardly used, and somebody else on it, are told to who holds it, who goes on', async () => {
+    const probe = await machines.open(host, { ...quickLimits, gpuLoopMs: 50, gpuIdleAfterMs: 300 });
+    await probe.until(() => probe.backend.observe()[0]?.docker?.state === 'READY', 20_000);
+    use(2);
+    const [idle, busy] = [onCard('sleep 300'), onCard('sleep 300', fourth)];
+    probe.run(idle);
+    probe.run(busy);
+    for (const { uid } of [idle, busy]) await probe.state(uid, 'RUNNING');
+    expect((await probe.warned(idle.uid)).warnings).toMatchObject([{ code: 'GPU_IDLE' }]);
+    const other = Number(host.sh('setsid sleep 301 >/dev/null 2>&1 & echo $!'));
+    stub.compute(thirdBus, other);
+    // Memory that moves is looked into at once.
+    use(2, 500);
+    const intruder = () => probe.last(idle.uid)?.warnings.find(({ code }) => code === 'GPU_INTRUDER');
+    await probe.until(() => intruder() !== undefined, 20_000);
+    expect(intruder()?.message).toMatch(
+      new RegExp(`python train.py of \\w+ \\(process ${other}, 7 MiB\\).* were left alone`),
+    );
+    for (const { uid } of [idle, busy]) probe.stop(uid, { graceMs: 1000 });
+    await probe.over(idle.uid);
+    expect((await probe.over(busy.uid)).warnings).toEqual([]);
+    expect(host.sh(`kill -0 ${other} && kill ${other} && echo lives`).trim()).toBe('lives');
   });
 });

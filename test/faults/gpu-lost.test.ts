@@ -126,15 +126,7 @@ test('released by hand, a card that is well is given out again', async () => {
 });
 
 /** These compute on the third card. */
-function computeOnThird(...pids: readonly (number | undefined)[]): void {
-  const processes = pids.map(
-    (pid) =>
-      `<process_info><pid>${pid}</pid><type>C</type><process_name>python train.py</process_name><used_memory>7 MiB</used_memory></process_info>`,
-  );
-  const [before = '', of = '', ...rest] = capture(k80).split(/(?=<gpu id="00004968)/);
-  const shown = `<processes>${processes.join('')}</processes>`;
-  stub.show([before, of.replace(/<processes>[\s\S]*?<\/processes>/, shown), ...rest].join(''));
-}
+const computeOnThird = (...pids: readonly (number | undefined)[]): void => stub.compute('00004968', ...pids);
 
 test("somebody else's process on a held card is named, and lives on", async () => {
   const probe = await open();

@@ -69,6 +69,17 @@ export class NvidiaStub {
     this.remove(answer);
   }
 
+  /** These compute on the card at that place of the bus, and no others. */
+  compute(busId: string, ...pids: readonly (number | undefined)[]): void {
+    const processes = pids.map(
+      (pid) =>
+        `<process_info><pid>${pid}</pid><type>C</type><process_name>python train.py</process_name><used_memory>7 MiB</used_memory></process_info>`,
+    );
+    const [before = '', of = '', ...rest] = this.answer('all').split(new RegExp(`(?=<gpu id="${busId})`));
+    const shown = `<processes>${processes.join('')}</processes>`;
+    this.show([before, of.replace(/<processes>[\s\S]*?<\/processes>/, shown), ...rest].join(''));
+  }
+
   /** From now on the tool tells nothing but that this card is lost, except of the others by name. */
   lose(busId: string): void {
     const text = `Unable to determine the device handle for GPU${busId.slice(4)}: Unknown Error\n`;

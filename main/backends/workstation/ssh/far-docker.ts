@@ -21,7 +21,7 @@ import type {
   LogMark,
   LogRange,
 } from '../../backend.js';
-import { lostMessage } from '../device-watch.js';
+import { DeviceWatch, lostMessage } from '../device-watch.js';
 import { DockerRuntime } from '../docker/docker-runtime.js';
 import type { FoundEndpoint } from '../docker/endpoint.js';
 import { newEntry, observationOf } from '../process/attempt-entry.js';
@@ -50,6 +50,7 @@ export interface FarDockerOptions {
   readonly clockSkewMs: () => number;
   /** As they are themselves, whoever claims them. */
   readonly cards: () => readonly GpuView[];
+  readonly gpuIdleAfterMs?: number | undefined;
   readonly onObservations: (batch: readonly AttemptObservation[]) => void;
   readonly onGrew: BackendListener['logGrew'];
   readonly onState: () => void;
@@ -61,6 +62,7 @@ export class FarDocker {
   private readonly growth: LogGrowth;
   /** Of what the runtime runs. */
   private usage: UsageWatch | null = null;
+  private devices: DeviceWatch | null = null;
   private runtime: DockerRuntime | null = null;
   private desired: readonly DesiredAttempt[] = [];
   /** Given up with the machine: nothing of them counts any more. */
@@ -161,10 +163,8 @@ export class FarDocker {
   }
 
   cardsRead({ gpus, lost }: GpuReading): void {
+    this.devices?.look(gpus, lost ?? new Set());
     this.usage?.look(gpus);
-    for (const gpu of gpus)
-      for (const { uid, devices } of lost?.has(gpu.uuid) === true ? [...this.running.values()] : [])
-        if (devices.includes(gpu.uuid)) this.runtime?.loseDevice(uid, lostMessage(gpu));
   }
 
   lost(message: string): void {
@@ -207,6 +207,15 @@ export class FarDocker {
       tell: (entry) => this.runtime?.reporter.progress(observationOf(entry, 'RUNNING')),
     });
     this.usage = usage;
+    const devices = new DeviceWatch({
+      monotonicMs,
+      // Its processes are not among those of this machine.
+      isAlive: () => true,
+      warn: (entry, warning) => this.runtime?.reporter.warn(entry, warning),
+      lose: (entry, reason) => this.runtime?.loseDevice(entry.uid, reason),
+      idleAfterMs: this.options.gpuIdleAfterMs,
+    });
+    this.devices = devices;
     const runtime = new DockerRuntime({
       attemptsFolder: this.folder,
       dataFolder: path.posix.dirname(attemptsFolder),
@@ -225,8 +234,10 @@ export class FarDocker {
         const heard = batch.filter(({ uid }) => !this.dropped.has(uid));
         if (heard.length > 0) this.options.onObservations(heard);
       },
-      onRunning: ({ uid, folder, launch }) => {
+      onRunning: (entry) => {
+        const { uid, folder, launch } = entry;
         this.growth.track(uid, folder);
+        devices.add(entry, this.options.cards());
         if (launch === null) return;
         this.running.set(uid, launch);
         files.hold(launch);
@@ -246,6 +257,7 @@ export class FarDocker {
         this.growth.ended(uid);
         this.copies.ended(uid);
         usage.remove(uid);
+        devices.remove(uid);
       },
       onSwept: () => {
         this.swept = true;

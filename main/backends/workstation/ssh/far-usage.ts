@@ -14,16 +14,17 @@ export interface FarUsageOptions {
   readonly warn: (entry: AttemptEntry, warning: Cause) => void;
   /** A card of it is gone. */
   readonly lose: (entry: AttemptEntry, reason: string) => void;
+  readonly idleAfterMs?: number | undefined;
 }
 
 export class FarUsage {
   private readonly usage: UsageWatch;
   private readonly devices: DeviceWatch;
 
-  constructor({ monotonicMs, tell, warn, lose }: FarUsageOptions) {
+  constructor({ monotonicMs, tell, warn, lose, idleAfterMs }: FarUsageOptions) {
     // Its processes are not among those of this machine.
     this.usage = new UsageWatch({ monotonicMs, tell, usageOf: () => new Map() });
-    this.devices = new DeviceWatch({ monotonicMs, warn, lose, isAlive: () => true });
+    this.devices = new DeviceWatch({ monotonicMs, warn, lose, isAlive: () => true, idleAfterMs });
   }
 
   /** Attempts that hold cards. */

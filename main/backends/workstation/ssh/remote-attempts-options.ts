@@ -13,6 +13,7 @@ export interface RemoteAttemptsOptions {
   /** As they are themselves, whoever claims them. */
   readonly cards: () => readonly GpuView[];
   readonly lookAtCards: () => Promise<void>;
+  readonly gpuIdleAfterMs?: number | undefined;
   /** How far the machine's clock is ahead. */
   readonly clockSkewMs: () => number;
   readonly onObservations: (batch: readonly AttemptObservation[]) => void;

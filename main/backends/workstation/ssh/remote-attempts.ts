@@ -47,6 +47,7 @@ export class RemoteAttempts {
       tell: (entry) => this.reporter.progress(observationOf(entry, 'RUNNING')),
       warn: (entry, warning) => this.reporter.warn(entry, warning),
       lose: (entry, reason) => this.loseDevice(entry, reason),
+      idleAfterMs: options.gpuIdleAfterMs,
     });
   }
 

@@ -32,6 +32,8 @@ export interface SshMachineOptions {
   readonly silentAfterMs?: number | undefined;
   /** Of the samples of its cards. */
   readonly gpuLoopMs?: number | undefined;
+  /** A held card that is hardly used for so long is told of. */
+  readonly gpuIdleAfterMs?: number | undefined;
 }
 
 export interface SshMachine extends Backend {

@@ -99,6 +99,7 @@ class OneMachine implements SshMachine {
       log,
       nowMs,
       monotonicMs,
+      gpuIdleAfterMs: options.gpuIdleAfterMs,
       clockSkewMs: () => this.clockSkewMs ?? 0,
       onObservations: (batch: readonly AttemptObservation[]) => this.listener?.observations(batch),
       onGrew: (...growth: Parameters<BackendListener['logGrew']>) => this.listener?.logGrew(...growth),
