@@ -57,7 +57,7 @@ export async function startPodman(): Promise<OwnEngine> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'iris-podman-'));
   const place = (name: string) => path.join(folder, name);
   const socket = place('podman.sock');
-  const store = ['--root', place('data'), '--runroot', place('run')];
+  const store = ['--root', place('data'), '--runroot', place('run'), '--tmpdir', place('tmp')];
   const rest = [
     '--cgroup-manager',
     'cgroupfs',

@@ -189,6 +189,8 @@ export class LogCopy {
   private async readEnd(): Promise<boolean> {
     const { point } = this.place;
     if (this.options.tty || point.out.wentBack || point.err.wentBack) return false;
+    // Podman joins what is one line to one message when it is asked for the last ones, and only then.
+    if (this.options.engine.known()?.podman === true) return false;
     const frames = new LogFrameReader();
     const last: StampedMessage[] = [];
     await this.receive({ tail: lastMessages }, (piece) => {
