@@ -43,6 +43,25 @@ describeLab('a full disk on a workstation by SSH', () => {
     expect(cut?.out).toBe((await probe.backend.readLog(launch.uid, 'out', 0, 0)).size);
   });
 
+  test('who was refused a write on another disk there tells of it in its cause', async () => {
+    host.sh(`mkdir /root/other && mount -t tmpfs -o size=64k tmpfs /root/other`);
+    const write = 'head -c 100000 /dev/zero >/root/other/file; code=$?; rm /root/other/file';
+    const [refused, noise, fine] = [
+      task(`seq 5000 >&2; ${write}; exit $((40 + code))`),
+      // Too far from its end to be why it failed.
+      task(`${write}; seq 5000 >&2; exit 3`),
+      task(`${write}; exit 0`),
+    ];
+    probe.want(...[refused, noise, fine].map((launch) => ({ kind: 'run' as const, launch })));
+    const end = await probe.over(refused.uid);
+    expect(end).toMatchObject({ state: 'FAILED', exitCode: 41, cause: { code: 'EXIT_CODE' } });
+    expect(end.cause?.message).toMatch(/ended with exit code 41, and said .*: .*No space left on device$/);
+    expect((await probe.over(noise.uid)).cause?.message).toBe(
+      'sh ended with exit code 3. It said last: 5000',
+    );
+    expect(await probe.over(fine.uid)).toMatchObject({ state: 'SUCCEEDED', cause: null });
+  });
+
   test('one that lives on is told while it runs, and one that does well all the same has succeeded', async () => {
     const launch = task('echo before; until [ -e ~/gate ]; do sleep 0.05; done');
     probe.run(launch);

@@ -25,6 +25,11 @@ export function lastWords(folder: string, terminal = false): LastWords {
   return wordsOf(lastLines(path.join(folder, 'err')), lastLines(path.join(folder, 'out')), terminal);
 }
 
+/** The same of the ends of both as they were read elsewhere. */
+export function lastWordsIn(err: Uint8Array, out: Uint8Array): LastWords {
+  return wordsOf(linesOf(err), linesOf(out), false);
+}
+
 /** `terminal`: both were written to one, so that errors are in the output. */
 function wordsOf(err: readonly string[], out: readonly string[], terminal: boolean): LastWords {
   const ofNoRoom = [err, out].flatMap((lines) => lines.findLast((line) => noRoom.test(line)) ?? [])[0];
@@ -44,7 +49,7 @@ function lastLines(file: string): readonly string[] {
   }
 }
 
-function linesOf(tail: Buffer): readonly string[] {
+function linesOf(tail: Uint8Array): readonly string[] {
   const reader = new LogLineReader(lineBytes);
   const lines = [...reader.push(tail), ...reader.end()];
   return lines

@@ -356,7 +356,26 @@ sub report_gone {
   Claims::release($a->{uid});
   say_('gone', $a->{uid}, $claim->{kind}, $claim->{status}, $claim->{code}, $a->{code}, $a->{rebooted} || 0,
     defined $begun ? ms($begun) : '', ms($ended), defined $took ? ms($took) : '', join(',', map { "SIG$_" } sort keys %{ $a->{sent} }),
-    $a->{checkpoint} ? ms($a->{checkpoint}) : '', $size_out, $size_err, full_disk());
+    $a->{checkpoint} ? ms($a->{checkpoint}) : '', $size_out, $size_err, full_disk(), ($claim->{code} // $a->{code} // '') eq '0' ? () : last_words($a->{uid}));
+}
+
+# The end of a stream of it; last-words.ts finds what that tells.
+sub tail {
+  # Who put a pipe in its place cannot make us wait for a writer.
+  my $fd = POSIX::open("$base/$_[0]/$_[1]", POSIX::O_RDONLY() | POSIX::O_NONBLOCK());
+  return '' unless defined $fd;
+  my ($mode, $size, $tail) = ((POSIX::fstat($fd))[2, 7], '');
+  POSIX::lseek($fd, $size - 4096, 0) if $size > 4096;
+  POSIX::read($fd, $tail, 4096) if POSIX::S_ISREG($mode) && $size > 0;
+  POSIX::close($fd);
+  return $tail // '';
+}
+
+# Of one that failed: the end of its error output, and that of its output where it speaks of a disk or quota that was full.
+sub last_words {
+  my ($uid) = @_;
+  my $printed = tail($uid, 'out');
+  return (tail($uid, 'err'), $printed =~ /No space left on device|Disk quota exceeded|\bENOSPC\b|\bEDQUOT\b/i ? $printed : '');
 }
 
 sub new_attempt { return $attempts{ $_[0] } = { uid => $_[0], sizes => '0 0', checkpoint => 0, sent => {}, since => mono(), watched => $watching{ $_[0] } || 0 } }

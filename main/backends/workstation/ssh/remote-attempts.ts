@@ -15,6 +15,7 @@ import {
   supersededStop,
   type AttemptEntry,
 } from '../process/attempt-entry.js';
+import { lastWordsIn } from '../process/last-words.js';
 import { outcomeOf, rebooted, stopCause, supervisorLost } from '../process/outcome.js';
 import { Reporter } from '../process/reporter.js';
 import { FarStaging } from './far-staging.js';
@@ -328,7 +329,7 @@ export class RemoteAttempts {
     return true;
   }
 
-  /** gone UID CLAIM STATUS CODE WAITED REBOOTED BEGAN ENDED TOOK SIGNALS CHECKPOINT OUT ERR */
+  /** gone UID CLAIM STATUS CODE WAITED REBOOTED BEGAN ENDED TOOK SIGNALS CHECKPOINT OUT ERR FULL ERR-END OUT-END */
   private gone(entry: AttemptEntry, word: FarWord): void {
     const devices = entry.launch?.devices ?? [];
     const failed = entry.stop === null && word.text(3) !== '0' && entry.deviceFault === null;
@@ -370,6 +371,7 @@ export class RemoteAttempts {
       timeLimitMs: spec?.timeoutMs ?? null,
       deviceFault: entry.deviceFault,
       fullDisk: full === '' ? null : diskThere(this.hand?.place, entry.uid, full),
+      words: code === 0 ? null : lastWordsIn(word.bytes(14), word.bytes(15)),
       program: spec?.command[0] ?? 'The command',
       otherwise: claimed ? lost : notStartedFor(full),
     });
