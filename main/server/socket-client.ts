@@ -12,6 +12,8 @@ export interface SocketConnection {
   close(): void;
 }
 
+const ended = refusal('DISCONNECTED', 'The connection to the controller ended.');
+
 /**
  * Connects to a host's socket. Rejects with UNAVAILABLE when nobody listens there. `closed` is called once when the host is gone,
  * not after `close`. A listener in somebody else's folder is none to be trusted: FOLDER_UNUSABLE.
@@ -68,7 +70,9 @@ export function connectSocket(
         : `No controller answers on ${path}: ${error.message}`;
       end(refusal(connected ? 'DISCONNECTED' : 'UNAVAILABLE', text));
     });
-    socket.on('close', () => end(refusal('DISCONNECTED', 'The connection to the controller ended.')));
+    // Before the socket's own end: nothing can be written from here on.
+    socket.on('end', () => end(ended));
+    socket.on('close', () => end(ended));
   });
 }
 
