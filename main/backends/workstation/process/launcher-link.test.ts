@@ -1,5 +1,5 @@
-/** A launcher that hangs at one start is replaced, and what is behind that start goes on. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+/** A start that hangs holds up no other. Where that cannot be foreseen its launcher is replaced, and what is behind it goes on. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -12,6 +12,7 @@ import {
   type HangingFolder,
 } from '../../../../test/harness/hanging-folder.js';
 import { launcherKinds, launcherOf } from '../../../../test/harness/process-backend.js';
+import { readMountInfo } from '../../../machine/may-hang.js';
 import { fence, readClaim } from './claim.js';
 import { noGroups } from './control-groups.js';
 import { createLauncherLink, type LauncherLink } from './launcher-link.js';
@@ -24,6 +25,8 @@ let hanging: string;
 let hangs: HangingFolder;
 let events: LauncherEvent[];
 let link: LauncherLink;
+/** What is told of mounts; undefined: the truth. */
+let mountInfo: (() => string) | undefined;
 
 function itemOf(where: string, uid = mintUid()): StartItem {
   const environment = { IRIS_ATTEMPT_UID: uid };
@@ -48,6 +51,7 @@ describe.skipIf(hangingObstacle !== null).each(launcherKinds)('a start that hang
     for (const each of [hanging, path.join(folder, 'attempts')]) mkdirSync(each);
     hangs = await hangingFolder(hanging);
     events = [];
+    mountInfo = undefined;
     link = createLauncherLink({
       launchers: [await launcherOf(kind)],
       setup: {
@@ -65,6 +69,7 @@ describe.skipIf(hangingObstacle !== null).each(launcherKinds)('a start that hang
       monotonicMs: () => performance.now(),
       firstAfterMs: 0,
       silenceMs,
+      mountInfo: () => (mountInfo ?? readMountInfo)(),
       onEvents: (more) => events.push(...more),
       onLost: () => undefined,
     });
@@ -75,9 +80,46 @@ describe.skipIf(hangingObstacle !== null).each(launcherKinds)('a start that hang
     rmSync(folder, { recursive: true });
   });
 
-  test('holds up what is behind it for a time, and is given up with all of its folder, once and for all', async () => {
+  test('holds up nothing where its file system may do so, also when it is tried again, and is given up in its time', async () => {
+    const lies = path.join(folder, 'link');
+    symlinkSync(hanging, lies);
+    for (const where of [lies, hanging]) {
+      const [first, behind] = [itemOf(where), itemOf(folder)];
+      const began = performance.now();
+      link.start([first, behind]);
+      await eventually(() => kinds(behind.uid)).toEqual(['started', 'ended']);
+      expect(performance.now() - began).toBeLessThan(silenceMs / 2);
+      await eventually(() => kinds(first.uid)).toEqual(['refused']);
+      expect(performance.now() - began).toBeGreaterThan(2 * silenceMs - 5);
+      expect(of(first.uid)).toMatchObject([{ fault: false, cause: { code: 'START_FAILED' } }]);
+      expect(readClaim(path.join(folder, 'attempts', first.uid))).toEqual({ kind: 'fenced' });
+    }
+  });
+
+  test('goes on once its file system answers, by its own fault or none', async () => {
+    const [first, program] = [itemOf(hanging), { ...itemOf(folder), command: [path.join(hanging, 'run')] }];
+    link.start([first, program]);
+    await hangs.release();
+    // Nothing is mounted there any more.
+    await eventually(() => kinds(first.uid)).toEqual(['started', 'ended']);
+    await eventually(() => of(program.uid)).toMatchObject([{ cause: { code: 'PROGRAM_NOT_FOUND' } }]);
+  });
+
+  test('one that nobody wants any more is not looked at any more', async () => {
+    const [first, alike] = [itemOf(hanging), itemOf(hanging)];
+    link.start([first]);
+    expect(fence(path.join(folder, 'attempts', first.uid))).toBe(true);
+    link.forget(first.uid);
+    link.start([alike]);
+    await hangs.release();
+    await eventually(() => kinds(alike.uid)).toEqual(['started', 'ended']);
+    expect(kinds(first.uid)).toEqual([]);
+  });
+
+  test('holds up what is behind it for a time where that was not foreseen, and is given up with all of its folder, once and for all', async () => {
     const [before, first, behind, second] = [folder, hanging, folder, hanging].map((where) => itemOf(where));
     if (before === undefined || first === undefined || behind === undefined || second === undefined) return;
+    mountInfo = () => '';
     link.start([before, first, behind, second]);
     await eventually(() => kinds(first.uid)).toEqual(['refused']);
     expect(kinds(second.uid)).toEqual(['refused']);
@@ -103,6 +145,7 @@ describe.skipIf(hangingObstacle !== null).each(launcherKinds)('a start that hang
 
   test('one that nobody wants any more costs no other its start', async () => {
     const [first, behind] = [itemOf(hanging), itemOf(folder)];
+    mountInfo = () => '';
     link.start([first]);
     await eventually(() => existsSync(path.join(folder, 'attempts', first.uid))).toBe(true);
     expect(fence(path.join(folder, 'attempts', first.uid))).toBe(true);

@@ -10,6 +10,7 @@ import { HangingStarts } from './hanging-starts.js';
 import type { LauncherChannel, LauncherCommand } from './launcher-channel.js';
 import type { LauncherEvent, LauncherSetup, StartItem } from './launcher-protocol.js';
 import { openNodeLauncher } from './node-launcher.js';
+import { StartLooks } from './start-looks.js';
 
 export interface LinkLog {
   info(message: string, detail?: Readonly<Record<string, unknown>>): void;
@@ -37,6 +38,8 @@ export interface LinkOptions {
   readonly firstAfterMs: number;
   /** A launcher that was asked to start something and says nothing for so long is replaced. */
   readonly silenceMs?: number | undefined;
+  /** The table of mounts, which tells where a start may hang. */
+  readonly mountInfo?: (() => string) | undefined;
   readonly onEvents: (events: readonly LauncherEvent[]) => void;
   /** A launcher died: what it watched has to be watched otherwise. */
   readonly onLost: () => void;
@@ -103,23 +106,50 @@ export function createLauncherLink(options: LinkOptions): LauncherLink {
     channel?.start(items);
   }
 
-  /** All others come first with the next launcher; one that hangs then as well is given up, with what is to run in the same folder. */
+  /**
+   * All others come first with the next launcher. What is to run in the same folder is looked at by a child; where that is not known
+   * to be needed it comes last, and is given up when that launcher hangs as well.
+   */
   function passOver(): void {
     const at = hanging.at();
     // Nobody may want it any more.
     if (at === null || !unconfirmed.has(at.uid)) return;
     const alike = [...unconfirmed.values()].filter(({ folder }) => folder === at.folder);
     const isOver = hanging.again(at.uid);
-    const refused: Refusal[] = [];
     for (const item of alike) {
       unconfirmed.delete(item.uid);
-      if (isOver && isFenced(item.uid)) {
-        const cause = silentStart(item.folder, (2 * silenceMs) / 1000, null);
-        refused.push({ kind: 'refused', uid: item.uid, cause, exitCode: null, fault: false });
-      } else unconfirmed.set(item.uid, item);
+      looks.doubt(item);
     }
-    if (refused.length > 0) options.onEvents(refused);
+    const rest = isOver ? giveUp(alike) : looks.pass(alike);
+    for (const item of rest) unconfirmed.set(item.uid, item);
   }
+
+  /** Those that cannot be given up, since somebody runs them by now. */
+  function giveUp(items: readonly StartItem[]): readonly StartItem[] {
+    const over = new Set(items.filter(({ uid }) => isFenced(uid)));
+    const refused = [...over].map(({ uid, folder }): Refusal => {
+      const cause = silentStart(folder, (2 * silenceMs) / 1000, null);
+      return { kind: 'refused', uid, cause, exitCode: null, fault: false };
+    });
+    if (refused.length > 0) options.onEvents(refused);
+    return items.filter((item) => !over.has(item));
+  }
+
+  function ask(items: readonly StartItem[]): void {
+    if (closed || items.length === 0) return;
+    if (unconfirmed.size === 0) quietLooks = 0;
+    for (const item of items) unconfirmed.set(item.uid, item);
+    if (ready) send(items);
+  }
+
+  const looks = new StartLooks({
+    monotonicMs,
+    patienceMs: 2 * silenceMs,
+    searchPath: setup.loginEnvironment['PATH'],
+    mountInfo: options.mountInfo,
+    onAnswer: ask,
+    onSilence: (item) => ask(giveUp([item])),
+  });
 
   /** Then no launcher that comes to it late can run it. */
   function isFenced(uid: string): boolean {
@@ -178,17 +208,17 @@ export function createLauncherLink(options: LinkOptions): LauncherLink {
   return {
     start: (items) => {
       openFirst();
-      if (unconfirmed.size === 0) quietLooks = 0;
-      for (const item of items) unconfirmed.set(item.uid, item);
-      if (ready) send(items);
+      ask(looks.pass(items));
     },
     forget: (uid) => {
+      looks.forget(uid);
       unconfirmed.delete(uid);
       hanging.forget(uid);
     },
     pid: () => channel?.pid ?? null,
     close: () => {
       closed = true;
+      looks.close();
       clearInterval(silence);
       if (retryTimer !== null) clearTimeout(retryTimer);
       if (first !== null) clearTimeout(first);
