@@ -222,6 +222,23 @@ sub begin_end {
   }
   @$a{qw(ending signal deadline told first pause next)} = (1, $signal, $deadline, {}, 1, 0.005, 0);
   $a->{young} = !$a->{adopted} && mono() - $a->{since} < 0.5;
+  # Who was told by a hand before this one is saving its work, and may take a second word for impatience.
+  if ($linux && !$a->{gone} && $a->{sent}{$signal}) { $a->{told}{ $_->{pid} } = $_->{name} for members($a) }
+}
+
+# For a hand that comes after this one: what a stop sent; `sent_before` reads it.
+sub note_sent {
+  my ($a) = @_;
+  my $sent = join ' ', sort keys %{ $a->{sent} };
+  return if $sent eq ($a->{noted} // '');
+  $a->{noted} = $sent;
+  put_file("$base/$a->{uid}/sent", $sent);
+}
+
+sub sent_before {
+  my ($a) = @_;
+  $a->{noted} = line("$base/$a->{uid}/sent");
+  $a->{sent}{$_} = 1 for $a->{noted} =~ /[A-Z0-9]+/g;
 }
 
 # One step of ending an attempt: the same steps as on the controller's own machine (session-end.ts).
@@ -259,6 +276,7 @@ sub step_end {
       }
     }
     $a->{first} = 0;
+    note_sent($a) if $a->{stopped};
     if ($now < $a->{deadline}) {
       my $left = $a->{deadline} - $now;
       $a->{next} = $now + ($a->{pause} < $left ? $a->{pause} : $left);
@@ -273,6 +291,7 @@ sub step_end {
   if (@others) {
     $a->{empty} = undef;
     signal_one($a, $_, 'KILL') for @others;
+    note_sent($a) if $a->{stopped};
   } else {
     $a->{empty} //= $now;
     # By force, the supervisor comes last: it writes how the command ended. Unless it is stopped or stuck itself.
@@ -557,6 +576,7 @@ sub keep {
   return $missing->() if $claim->{kind} eq 'fenced';
   my $a = new_attempt($uid);
   @$a{qw(adopted memory claim)} = (1, $memory, \@claim);
+  sent_before($a);
   if ($claim->{kind} ne 'claimed') {
     @$a{qw(unfilled unfilled_next)} = (20, mono() + 0.1);
     return;
@@ -639,7 +659,9 @@ sub stop {
   if (!$a->{adopted} && claim_of($uid)->{kind} eq 'none' && fence($uid)) { $a->{fenced} = 1; return }
   look_usage($a) if $linux && $a->{pid} && !$a->{gone} && !$a->{ending};
   return if $a->{unfilled} && ($a->{stop_later} = [$signal, $grace]);
-  begin_end($a, $grace == 0 ? 'KILL' : $signal, $grace / 1000) unless $a->{gone};
+  return if $a->{gone};
+  $a->{stopped} = 1;
+  begin_end($a, $grace == 0 ? 'KILL' : $signal, $grace / 1000);
 }
 
 sub reap {

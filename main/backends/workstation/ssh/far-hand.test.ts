@@ -17,7 +17,7 @@ import {
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { launchOf } from '../../../../test/harness/backend-probe.js';
 import { eventually } from '../../../../test/harness/eventually.js';
 import { hangingFolder, hangingObstacle } from '../../../../test/harness/hanging-folder.js';
@@ -104,6 +104,53 @@ test('a Docker Engine that says nothing keeps no folder from the next connection
     for (const each of silent) each.destroy();
     server.close();
   }
+});
+
+describe('a stop whose grace outlives its hand', () => {
+  const told = () => path.join(scratch, 'told');
+  const gate = () => path.join(scratch, 'gate');
+  /** Notes each signal, and takes its time. */
+  const saving = () =>
+    launchOf({
+      command: [
+        'sh',
+        '-c',
+        `trap 'echo TERM >>${told()}' TERM; : >${scratch}/ready; until [ -e ${gate()} ]; do sleep 0.02; done; exit 7`,
+      ],
+    });
+  const stopped = async () => {
+    const launch = saving();
+    const hand = await open();
+    hand.start(launch);
+    await eventually(() => existsSync(path.join(scratch, 'ready'))).toBe(true);
+    const { uid } = launch;
+    hand.send('stop', uid, 'TERM', '60000', '');
+    await eventually(() => existsSync(told()) && existsSync(at(uid, 'sent'))).toBe(true);
+    await hand.kill();
+    return launch;
+  };
+
+  test('is told once, and known to have been', async () => {
+    const launch = await stopped();
+    const hand = await open();
+    hand.send('stop', launch.uid, 'TERM', '30000', '');
+    hand.send('ping', '1');
+    await hand.word('pong');
+    writeFileSync(gate(), '');
+    const gone = await hand.word('gone');
+    expect([gone.text(3), gone.text(9)]).toEqual(['7', 'SIGTERM']);
+    expect(readFileSync(told(), 'utf8')).toBe('TERM\n');
+  });
+
+  test('is known to have ended what ended meanwhile', async () => {
+    const launch = await stopped();
+    writeFileSync(gate(), '');
+    await eventually(() => readFileSync(at(launch.uid, 'claim'), 'utf8').startsWith('exit 7')).toBe(true);
+    const hand = await open();
+    hand.send('stop', launch.uid, 'TERM', '30000', '');
+    const gone = await hand.word('gone');
+    expect([gone.text(3), gone.text(9)]).toEqual(['7', 'SIGTERM']);
+  });
 });
 
 test('what cannot be asked as no more processes may be is answered all the same', async () => {
