@@ -15,8 +15,11 @@ export type DiskView = z.infer<typeof diskViewSchema>;
 /** Whether new tasks are placed on it. DRAINING: tasks still run; DRAINED: none does any more. */
 export const schedulingStates = ['OPEN', 'CORDONED', 'DRAINING', 'DRAINED'] as const;
 
-/** CONNECTED; CONNECTING: trying; UNREACHABLE: it answered before; OFF: nothing answers at its address. */
-export const contactStates = ['CONNECTED', 'CONNECTING', 'UNREACHABLE', 'OFF'] as const;
+/**
+ * CONNECTED; CONNECTING: trying; ANSWER_NEEDED: its login asks for something, such as a password, and has no answer; UNREACHABLE: it
+ * answered before; OFF: nothing answers at its address.
+ */
+export const contactStates = ['CONNECTED', 'CONNECTING', 'ANSWER_NEEDED', 'UNREACHABLE', 'OFF'] as const;
 
 export const contactSchema = z.strictObject({
   state: z.enum(contactStates),

@@ -7,6 +7,7 @@ import { isoTime, printable, table } from './format.js';
 const contactWords: Readonly<Record<MachineView['contact']['state'], string | null>> = {
   CONNECTED: null,
   CONNECTING: 'CONNECTING',
+  ANSWER_NEEDED: 'ANSWER_NEEDED',
   UNREACHABLE: 'UNREACHABLE',
   OFF: 'OFF',
 };

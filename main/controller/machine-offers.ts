@@ -77,6 +77,7 @@ const schedulingWords: Readonly<Record<MachineView['scheduling'], string | null>
 const contactWords: Readonly<Record<Contact['state'], string>> = {
   CONNECTED: 'is not healthy',
   CONNECTING: 'is not connected yet',
+  ANSWER_NEEDED: 'waits for an answer at its login',
   UNREACHABLE: 'cannot be reached',
   OFF: 'is off',
 };

@@ -28,6 +28,8 @@ export function conditionOf({ contact, state }: Pick<MachineView, 'contact' | 's
     switch (contact.state) {
       case 'CONNECTING':
         return { icon: 'clock', color: 'var(--iris-waiting)', outlined: false, word, answers: false };
+      case 'ANSWER_NEEDED':
+        return { icon: 'person', color: 'var(--iris-waiting)', outlined: false, word, answers: false };
       case 'UNREACHABLE':
         return { icon: 'broken-link', color: 'var(--iris-failed)', outlined: true, word, answers: false };
       case 'OFF':

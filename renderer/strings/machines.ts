@@ -25,6 +25,7 @@ export const gpuStateHints: Readonly<Record<GpuView['state'], string>> = {
 export const contactWords: Readonly<Record<Contact['state'], string>> = {
   CONNECTED: 'Connected',
   CONNECTING: 'Connecting',
+  ANSWER_NEEDED: 'Waits for your answer',
   UNREACHABLE: 'Unreachable',
   OFF: 'Off',
 };

@@ -132,8 +132,12 @@ describeLab('a login that needs an answer', () => {
     const probe = await open(two, locked);
     await answerer.answer(1, null);
     await says(probe, `The question for the passphrase of ${keyFile} was cancelled`);
+    expect(probe.contact()).toBe('ANSWER_NEEDED');
     await says(probe, 'does not let this user in without a question');
     expect(answerer.asked).toHaveLength(1);
+    // By then it counts as lost like any other that is not heard of, and is shown for what it is.
+    await probe.until(() => probe.state_() === 'DEAD');
+    expect(probe.contact()).toBe('ANSWER_NEEDED');
     const retried = probe.machine.retry();
     await answerer.answer(2, null);
     expect(await retried).toMatchObject({ kind: 'login', unanswered: 'refused' });
@@ -193,6 +197,7 @@ describeLab('a login that needs an answer', () => {
     answerer.desk.listen(null, false);
     const probe = await open(two, locked);
     await says(probe, 'be asked for: irisctl machine connect ws-two');
+    expect(probe.contact()).toBe('ANSWER_NEEDED');
     expect(answerer.asked).toHaveLength(0);
     answerer.desk.listen('ssh://ws-two', true);
     probe.machine.listenedTo();

@@ -57,6 +57,22 @@ describe('Machines page', () => {
     await within(h100).findByText('99%');
   });
 
+  it('shows a machine whose login waits for an answer as that, lost or not', async () => {
+    const host = lab();
+    const message = 'ws-2 asks for something, and nobody is there to answer.';
+    host.machines = host.machines.map((machine) =>
+      machine.id === 'ws-2'
+        ? { ...machine, contact: { ...machine.contact, state: 'ANSWER_NEEDED', message } }
+        : machine,
+    );
+    renderInWindow(<MachinesPage />, { host });
+    const waits = await card('ws-2');
+    expect(waits.textContent).toContain('Waits for your answer');
+    expect(waits.textContent).toContain(message);
+    expect(waits.textContent).not.toMatch(/Unreachable|Lost/);
+    expect(within(waits).queryByRole('meter')).toBeNull();
+  });
+
   it('says on one line of a card what jobs of other controllers have of the machine', async () => {
     const host = lab();
     host.machines = host.machines.map((machine) => ({

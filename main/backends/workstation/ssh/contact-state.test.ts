@@ -55,6 +55,22 @@ describe('contact with a machine', () => {
     expect(fresh.view()).toMatchObject({ state: 'OFF', sinceMs: 60, lastContactMs: 30 });
   });
 
+  test('waits for an answer where its login asks for one, and counts as lost by the same rule', () => {
+    const state = new ContactState(usualLimits, 0, 0);
+    state.heard(0, 0);
+    state.failed({ ...login, unanswered: 'nobody' }, 10);
+    expect(state.view()).toMatchObject({ state: 'ANSWER_NEEDED', sinceMs: 10, message: 'No. Use a key.' });
+    state.failed({ ...login, unanswered: 'refused' }, 20);
+    // Tried without a question from there on.
+    state.failed(login, 30, false);
+    expect(state.view()).toMatchObject({ state: 'ANSWER_NEEDED', sinceMs: 10 });
+    expect(lostAt(state, 1000, 100_000)).toBe(50_000);
+    state.failed(silent, 40, false);
+    expect(state.view()).toMatchObject({ state: 'OFF', sinceMs: 40 });
+    state.failed(login, 50, true);
+    expect(state.view()).toMatchObject({ state: 'UNREACHABLE', sinceMs: 50 });
+  });
+
   test('keeps what it was, newest first, each once in a row and no more than the last twenty', () => {
     const state = new ContactState(usualLimits, 0, 0);
     expect(state.view().log).toBeUndefined();

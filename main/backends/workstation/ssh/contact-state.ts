@@ -70,21 +70,20 @@ export class ContactState {
     this.move('CONNECTED', atMs, null);
   }
 
-  /** A connection ended, or could not be made. True: for another reason than the last time. */
-  failed(failure: SshFailure, atMs: number): boolean {
+  /**
+   * A connection ended, or could not be made; `mayAsk`: what it asks for could be answered. True: for another reason than the last time.
+   */
+  failed(failure: SshFailure, atMs: number, mayAsk = true): boolean {
     const isNews = failure.kind !== this.lastFailure;
     this.lastFailure = failure.kind;
     this.connected = false;
     this.failures += 1;
     const nobody = failure.kind === 'silent' || failure.kind === 'unknown-name' || failure.kind === 'refused';
-    const message = `${failure.message} ${failure.advice}`;
-    this.move(
-      nobody && (this.lastContactMs === null || this.failures >= this.limits.lossFailures)
-        ? 'OFF'
-        : 'UNREACHABLE',
-      atMs,
-      message,
-    );
+    const isOff = nobody && (this.lastContactMs === null || this.failures >= this.limits.lossFailures);
+    // It is there, and nothing is wrong with it: whether it is heard of again is up to whom it asks.
+    const asks = failure.unanswered !== undefined || (!mayAsk && failure.kind === 'login');
+    const state = asks ? 'ANSWER_NEEDED' : isOff ? 'OFF' : 'UNREACHABLE';
+    this.move(state, atMs, `${failure.message} ${failure.advice}`);
     return isNews;
   }
 

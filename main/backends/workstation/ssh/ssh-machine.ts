@@ -350,7 +350,7 @@ class OneMachine implements SshMachine {
     for (const part of [this.attempts, this.reads, this.files, this.cards]) part.disconnected();
     if (this.closed) return;
     const { log, name, nowMs } = this.options;
-    const isNews = this.contact.failed(failure, nowMs());
+    const isNews = this.contact.failed(failure, nowMs(), this.tries.mayAsk);
     // A machine that is off is a state: it is said once.
     if (isNews) log.warn('A machine is not in contact', { machine: name, why: failure.message });
     const waitMs = this.contact.nextRetryMs(randomInt(1000) / 1000);
