@@ -182,6 +182,8 @@ export interface Backend {
   history?(workerId: string, sinceMs: number): History;
   /** Gives a card that was kept from jobs to them again; false: there is no such card. */
   releaseGpu?(workerId: string, uuid: string): boolean;
+  /** Whether a working folder is there and may be entered; null: not known. May take long, or for ever. */
+  hasFolder?(workerId: string, folder: string): Promise<boolean | null>;
   /** Stops observing. Attempts go on. */
   close(): Promise<void>;
 }

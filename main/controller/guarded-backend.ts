@@ -202,6 +202,11 @@ export class GuardedBackend implements Backend {
     return this.call('releaseGpu', false, () => this.inner.releaseGpu?.(workerId, uuid) ?? false);
   }
 
+  /** A folder that hangs is no fault of the backend: who asks waits no longer than it wants to. */
+  async hasFolder(workerId: string, folder: string): Promise<boolean | null> {
+    return (await this.inner.hasFolder?.(workerId, folder)) ?? null;
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     for (const timer of this.timers.values()) clearTimeout(timer);

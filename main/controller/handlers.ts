@@ -15,6 +15,7 @@ import type { Controller } from './controller.js';
 import { containerCardsWarning } from './container-cards.js';
 import { currentJobs, currentTasks } from './current-rows.js';
 import { judge, missingMessage } from './feasibility.js';
+import { FolderLooks } from './folder-looks.js';
 import { createLogHandlers } from './log-handlers.js';
 import { createMachineHandlers } from './machine-handlers.js';
 import { mayManage, type MachineService } from './machine-service.js';
@@ -43,6 +44,7 @@ export interface HandlerParts {
 
 export function createHandlers(parts: HandlerParts): Handlers {
   const { controller, reads, backend } = parts;
+  const folders = new FolderLooks(backend);
 
   async function existingJob(idOrName: string, user: string): Promise<string> {
     const id = controller.views.has(idOrName) ? idOrName : await reads.resolveJob(idOrName, user);
@@ -102,7 +104,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
         ],
       };
     },
-    'job.check'(params, identity) {
+    async 'job.check'(params, identity) {
       const parsed = parseJobRequest(params.request);
       if (!parsed.ok) {
         return {
@@ -126,7 +128,8 @@ export function createHandlers(parts: HandlerParts): Handlers {
       const answer = controller.check(spec, { user: identity.user, band: band.value });
       const cards = containerCardsWarning(spec, backend.observe());
       const message = cards === null ? answer.message : `${answer.message} ${cards}`;
-      return { ...answer, message, commandLine };
+      const missing = answer.verdict === 'NEVER' ? [] : await folders.missing(spec, answer.dryRun);
+      return { ...answer, fields: [...answer.fields, ...missing], message, commandLine };
     },
     async 'job.list'(params) {
       const page = await reads.jobList(params.filter, params.sort, params.offset, params.limit);

@@ -1,6 +1,8 @@
 /** The contract over a real host's socket: submission, stop, retry, checks. */
 import { randomUUID } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { JobRequest } from '../../core/contract/job-request.js';
 import { eventually } from '../harness/eventually.js';
@@ -171,6 +173,25 @@ describe('stop and retry', () => {
 
 describe('job.check', () => {
   const check = (request: JobRequest) => shared.client.call('job.check', { request });
+
+  test('says that the working folder is not there, and nothing of it once it is', async () => {
+    const { id } = await shared.machine();
+    const folder = path.join(mkdtempSync(path.join(os.tmpdir(), 'iris-check-')), 'later');
+    const request = shell('true', { workingDirectory: folder });
+    expect(await check(request)).toMatchObject({
+      verdict: 'STARTS_NOW',
+      fields: [
+        {
+          field: 'workingDirectory',
+          value: folder,
+          expected: `a folder that exists on ${id} and may be entered`,
+        },
+      ],
+    });
+    mkdirSync(folder);
+    expect(await check(request)).toMatchObject({ verdict: 'STARTS_NOW', fields: [] });
+    rmSync(path.dirname(folder), { recursive: true });
+  });
 
   test('says whether it would start now, wait, never run, or is wrong', async () => {
     const { id, cpuMillicoresTotal } = await shared.machine();

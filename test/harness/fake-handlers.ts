@@ -105,8 +105,12 @@ export function runMethod(host: FakeHost, method: MethodName, input: unknown): u
           dryRun: null,
         };
       }
+      const { workingDirectory: folder } = spec.value;
+      const expected = 'a folder that exists on ws-1 and may be entered';
       return {
-        fields: [],
+        fields: folder.startsWith('/missing/')
+          ? [{ field: 'workingDirectory', value: folder, expected }]
+          : [],
         verdict: 'STARTS_NOW' as const,
         message: 'Starts now on ws-1.',
         commandLine,

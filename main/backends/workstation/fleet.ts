@@ -170,6 +170,10 @@ class MachineFleet implements Fleet {
     return this.known(workerId)?.releaseGpu?.(workerId, uuid) ?? false;
   }
 
+  async hasFolder(workerId: string, folder: string): Promise<boolean | null> {
+    return (await this.known(workerId)?.hasFolder?.(workerId, folder)) ?? null;
+  }
+
   async close(): Promise<void> {
     this.isClosed = true;
     this.listener = null;

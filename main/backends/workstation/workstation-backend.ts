@@ -25,6 +25,7 @@ import { DeviceWatch, lostMessage } from './device-watch.js';
 import { findEndpoint, type FoundEndpoint } from './docker/endpoint.js';
 import type { ContainerUser } from './docker/container-plan.js';
 import { DockerRuntime } from './docker/docker-runtime.js';
+import { folderHere } from './folder-here.js';
 import { OwnProcesses } from './own-processes.js';
 import { observationOf, type AttemptEntry } from './process/attempt-entry.js';
 import { CheckpointWatch, writeNotice } from './process/checkpoints.js';
@@ -288,6 +289,10 @@ class WorkstationBackend implements Backend {
 
   releaseGpu(workerId: string, uuid: string): boolean {
     return this.workers.last().some(({ id }) => id === workerId) && this.workers.release(uuid);
+  }
+
+  hasFolder(_workerId: string, folder: string): Promise<boolean | null> {
+    return folderHere(folder);
   }
 
   async close(): Promise<void> {

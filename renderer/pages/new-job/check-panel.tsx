@@ -88,6 +88,14 @@ function Verdict({ check, wrong, ask, form }: Omit<CheckPanelProps, 'request'>) 
         {look?.title ?? words.invalid}
       </h2>
       <p>{localTimes(explainedText(check.answer.message, check.answer.dryRun?.explanation ?? null))}</p>
+      {form !== null || look === undefined || check.answer.verdict === 'NEVER'
+        ? null
+        : // As YAML there is no field to say it beside.
+          check.answer.fields.map((field) => (
+            <p key={field.field}>
+              <strong>{field.field}</strong> {errorText(field)}
+            </p>
+          ))}
     </>
   );
 }

@@ -1,29 +1,35 @@
 /** The fields most jobs need: command, folder, GPUs, cores, memory, with what is free beside each. */
 import { Button, Textarea, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Icon } from '../../components/icon.js';
 import { answering, gpusOf } from '../../components/machine-figures.js';
 import { useToast } from '../../components/toasts.js';
+import { useAfterPress } from '../../components/use-after-press.js';
+import type { FieldError } from '../../../core/contract/errors.js';
 import { joinWords, parseCommandText } from '../../../core/contract/job-text.js';
 import type { MachineView } from '../../../core/contract/machines.js';
 import { asRefusal, useTopic } from '../../state/hooks.js';
 import { useDesktop } from '../../state/desktop-context.js';
 import { newJob as words } from '../../strings/new-job.js';
 import { spreadCommand } from './form-model.js';
-import type { JobFormControl } from './use-job-form.js';
+import { errorText, type JobFormControl } from './use-job-form.js';
 import styles from './new-job.module.css';
 
 export interface MainFieldsProps {
   readonly form: JobFormControl;
+  /** What the controller says of the fields as they are. */
+  readonly checked: readonly FieldError[];
 }
 
 const sum = (machines: readonly MachineView[], of: (machine: MachineView) => number): number =>
   machines.reduce((total, machine) => total + of(machine), 0);
 
-export function MainFields({ form }: MainFieldsProps) {
+export function MainFields({ form, checked }: MainFieldsProps) {
   const { bridge } = useDesktop();
   const toast = useToast();
+  const afterPress = useAfterPress();
   const [unused, setUnused] = useState<readonly string[]>([]);
+  const [writesFolder, setWritesFolder] = useState(false);
   const overview = useTopic('overview', {});
   const machines = overview.kind === 'live' ? answering(overview.value.machines) : null;
   const gpus = overview.kind === 'live' ? gpusOf(overview.value.machines) : null;
@@ -40,6 +46,10 @@ export function MainFields({ form }: MainFieldsProps) {
     form.fill(next);
     toast({ tone: 'info', text: words.flagsRead });
   };
+  const latest = useRef(spread);
+  useEffect(() => {
+    latest.current = spread;
+  });
   const pick = async () => {
     try {
       const folder = form.values.workingDirectory;
@@ -52,6 +62,10 @@ export function MainFields({ form }: MainFieldsProps) {
     }
   };
   const field = form.text('command');
+  const folder = form.text('workingDirectory');
+  const missing = checked.find(
+    (found) => found.field === 'workingDirectory' && found.value === folder.value.trim(),
+  );
   return (
     <>
       <div>
@@ -67,8 +81,11 @@ export function MainFields({ form }: MainFieldsProps) {
           autoFocus
           {...field}
           onBlur={(event) => {
+            const area = event.currentTarget;
             field.onBlur();
-            spread(event.currentTarget.value);
+            afterPress(() => {
+              if (area.isConnected) latest.current(area.value);
+            });
           }}
           onPaste={(event) => {
             const area = event.currentTarget;
@@ -117,7 +134,17 @@ export function MainFields({ form }: MainFieldsProps) {
           placeholder={words.folderExample}
           classNames={{ input: 'iris-mono' }}
           spellCheck={false}
-          {...form.text('workingDirectory')}
+          {...folder}
+          error={folder.error ?? (missing === undefined || writesFolder ? null : errorText(missing))}
+          onFocus={() => {
+            setWritesFolder(true);
+          }}
+          onBlur={() => {
+            folder.onBlur();
+            afterPress(() => {
+              setWritesFolder(false);
+            });
+          }}
         />
         <Button variant="default" leftSection={<Icon name="folder" size={14} />} onClick={() => void pick()}>
           {words.pick}

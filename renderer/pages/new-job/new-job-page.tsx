@@ -128,6 +128,7 @@ function JobEditor({ title, start, from }: JobEditorProps) {
   const judged = useMemo(() => (request === null ? null : parseJobRequest(request)), [request]);
   const wrong = !written.ok ? written.refusal.fields : judged?.ok === false ? judged.refusal.fields : [];
   const check = useCheck(wrong.length === 0 ? request : null);
+  const checked = check.kind === 'answered' ? check.answer.fields : nothingWrong;
   const ask = yaml === null ? stillToWrite(values, wrong, form.errorOf('workingDirectory')) : null;
 
   const submit = () => {
@@ -263,11 +264,8 @@ function JobEditor({ title, start, from }: JobEditorProps) {
           {yaml === null ? (
             <>
               {from === null ? <RecentJobs onFill={replace} /> : null}
-              <MainFields form={form} />
-              <OptionalFields
-                form={form}
-                checked={check.kind === 'answered' ? check.answer.fields : nothingWrong}
-              />
+              <MainFields form={form} checked={checked} />
+              <OptionalFields form={form} checked={checked} />
               {Object.keys(values.rest).length === 0 ? null : (
                 <p className="iris-muted">
                   {form.errorOf('rest') ?? words.rest(Object.keys(values.rest).join(', '))}

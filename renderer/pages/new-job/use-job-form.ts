@@ -2,7 +2,8 @@
  * State of the form: its values, which fields were left once, and the errors to show beside them. What is wrong is judged by the
  * contract's schema on every change; a field shows it once it was left or a submission was tried.
  */
-import { useMemo, useState, type ChangeEvent } from 'react';
+import { useMemo, useRef, useState, type ChangeEvent } from 'react';
+import { useAfterPress } from '../../components/use-after-press.js';
 import type { FieldError } from '../../../core/contract/errors.js';
 import { newJob as words } from '../../strings/new-job.js';
 import { formErrors, formFieldOf, type JobForm, type TextField } from './form-model.js';
@@ -51,6 +52,9 @@ export function useJobForm(start: JobForm): JobFormControl {
     refused: {},
   });
   const { values, touched, all, refused } = state;
+  const afterPress = useAfterPress();
+  /** How often it was filled anew: a field that was left before that is not left in what is there now. */
+  const filled = useRef(0);
   const wrong = useMemo(() => {
     const byField = new Map<string, string>();
     for (const field of formErrors(values)) {
@@ -81,6 +85,7 @@ export function useJobForm(start: JobForm): JobFormControl {
       touch,
       errorOf,
       fill: (next) => {
+        filled.current += 1;
         setState({ values: next, touched: new Set(), all: false, refused: {} });
       },
       text: (field) => ({
@@ -91,7 +96,10 @@ export function useJobForm(start: JobForm): JobFormControl {
           set({ [field]: event.currentTarget.value });
         },
         onBlur: () => {
-          touch(field);
+          const at = filled.current;
+          afterPress(() => {
+            if (filled.current === at) touch(field);
+          });
         },
       }),
       tryAll: () => {
@@ -107,5 +115,5 @@ export function useJobForm(start: JobForm): JobFormControl {
         }));
       },
     };
-  }, [values, touched, all, refused, wrong]);
+  }, [values, touched, all, refused, wrong, afterPress]);
 }

@@ -52,6 +52,14 @@ test('a path that could not be looked at is told apart from one where nothing is
   };
   expect(await answered('/disk/data')).toBe('/disk/data');
   expect(await answered('')).toBeNull();
+  const has = (...texts: string[]) => {
+    const found = files.hasFolder('/data');
+    files.word(word('real', asked, ...texts));
+    return found;
+  };
+  expect(await has('/disk/data')).toBe(true);
+  expect(await has('')).toBe(false);
+  expect(await has('', 'late')).toBeNull();
   await expect(answered('', 'late')).rejects.toThrow('a file system there does not answer');
   await expect(answered('', 'Too many open files')).rejects.toThrow(
     '/data on ws-2 could not be looked at: Too many open files',

@@ -50,6 +50,12 @@ export class FarFiles implements HostFiles {
     return word.text(1) === '' ? null : word.text(1);
   }
 
+  /** What stands behind the name of what is no folder, or may not be entered, is nowhere. Null: nobody could say. */
+  async hasFolder(folder: string): Promise<boolean | null> {
+    const word = await this.ask('real', [`${folder}/.`]);
+    return word === null || word.text(2) !== '' ? null : word.text(1) !== '';
+  }
+
   async prepare(
     folder: string,
     files: Parameters<HostFiles['prepare']>[1],

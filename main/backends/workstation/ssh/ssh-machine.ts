@@ -203,6 +203,10 @@ class OneMachine implements SshMachine {
     return this.cards.release(uuid);
   }
 
+  hasFolder(_workerId: string, folder: string): Promise<boolean | null> {
+    return this.files.hasFolder(folder);
+  }
+
   retry(): Promise<SshFailure | null> {
     this.contact.hurry();
     if (this.folder !== '') return Promise.resolve(null);
