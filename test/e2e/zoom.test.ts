@@ -29,6 +29,7 @@ test('twice as large, the heads of the list stand above their cells and a failed
     { jobId },
     (value) => (value as { summary: { state: string } }).summary.state === 'FAILED',
   );
+  await submit(client, 'too-late', 'true', { held: true });
   client.close();
   await twiceAsLarge(desktop);
 
@@ -45,6 +46,22 @@ test('twice as large, the heads of the list stand above their cells and a failed
 
   await open(page, '#/budgets');
   await expect(page.getByText(/^\d+ of 1,000$/).first()).toBeInViewport({ ratio: 1 });
+
+  await open(page, '#/machines');
+  const whole = (of: Locator) => of.evaluate((element) => element.scrollWidth <= element.clientWidth);
+  const heading = page.getByRole('heading', { name: 'Machines', level: 1 });
+  await expect(heading).toBeInViewport({ ratio: 1 });
+  expect(await whole(heading)).toBe(true);
+  await expect(page.getByRole('button', { name: 'Add a workstation' }).first()).toBeInViewport({ ratio: 1 });
+
+  await open(page, '#/queue');
+  const waits = page
+    .getByRole('grid')
+    .getByRole('row', { name: /too-late/ })
+    .getByRole('gridcell')
+    .last();
+  await expect.poll(async () => (await waits.boundingBox())?.width ?? 0).toBeGreaterThan(200);
+  await expect(waits).toBeInViewport({ ratio: 1 });
 
   await open(page, '#/new');
   await page.getByRole('textbox', { name: 'Command' }).fill('cat a | wc');

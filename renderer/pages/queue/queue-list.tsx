@@ -84,7 +84,9 @@ export function QueueList(props: QueueListProps) {
           <span role="columnheader" className={styles['number']}>
             {words.position}
           </span>
-          <span role="columnheader">{words.turns}</span>
+          <span role="columnheader" className={styles['turnsHead']}>
+            {words.turns}
+          </span>
           <span role="columnheader" className={styles['user']}>
             {words.user}
           </span>
