@@ -206,7 +206,7 @@ export type AuditAction =
   | 'host_stopped'
   | 'job_pruned';
 
-/** A root job's end, for notifications. */
+/** A root job's end, or what the owner of one that runs is to know, for notifications. */
 export interface InboxEntry {
   readonly jobId: string;
   readonly jobName: string;

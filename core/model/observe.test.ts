@@ -117,6 +117,22 @@ describe('applying one observation', () => {
     expect(world.changes.at(-1)?.inbox).toMatchObject([{ jobId: id, state: 'SUCCEEDED', durationMs: 40 }]);
   });
 
+  test('cards left idle, and others on them, are told to the owner while it runs, once a job and kind', () => {
+    const id = fresh().submit({ replicas: 2 });
+    const [a, b] = [world.run(`${id}/0`), world.run(`${id}/1`)];
+    const warn = (uid: string, ...codes: ('GPU_IDLE' | 'GPU_INTRUDER' | 'MEMORY_NEAR_LIMIT')[]) => {
+      world.observe(uid, 'RUNNING', { warnings: codes.map((code) => ({ code, message: `${code} it is` })) });
+      return world.changes.at(-1)?.inbox ?? [];
+    };
+    expect(warn(a, 'MEMORY_NEAR_LIMIT')).toEqual([]);
+    expect(warn(a, 'GPU_IDLE')).toMatchObject([
+      { jobId: id, state: 'RUNNING', cause: { code: 'GPU_IDLE', message: 'GPU_IDLE it is' } },
+    ]);
+    expect(warn(b, 'GPU_IDLE')).toEqual([]);
+    expect(warn(b, 'GPU_IDLE', 'GPU_INTRUDER')).toMatchObject([{ cause: { code: 'GPU_INTRUDER' } }]);
+    expect(warn(a, 'GPU_INTRUDER')).toEqual([]);
+  });
+
   test('a finish before the start (a clock set back): the measured duration counts, else 0, never less', () => {
     const id = fresh().submit();
     const uid = world.assign(`${id}/0`);

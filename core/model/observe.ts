@@ -6,6 +6,7 @@ import { auditAttempt, endAttempt, isTerminalAttempt, type EndState } from './at
 import type { Draft } from './draft.js';
 import { exitCodeOfSignal } from './exit-codes.js';
 import { controllerActor, type Attempt, type Task } from './entities.js';
+import { tellOwner } from './owner-warnings.js';
 
 /** One attempt as a backend saw it. A terminal state, or MISSING, says that nothing of it lives any more. */
 export interface Observation {
@@ -128,6 +129,7 @@ function addWarnings(draft: Draft, attempt: Attempt, warnings: readonly Cause[],
     if (before === undefined) {
       kept = [...kept, warning];
       auditAttempt(draft, attempt, 'attempt_warned', nowMs, { ...warning });
+      tellOwner(draft, attempt, warning, nowMs);
     } else {
       kept = kept.map((each) => (each === before ? warning : each));
     }

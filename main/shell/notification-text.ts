@@ -16,9 +16,9 @@ const endings: Readonly<Record<JobState, string>> = {
   KILLED: 'was stopped',
   WORKER_FAILED: 'lost its machine',
   UNSCHEDULABLE: 'could not start',
-  // Never told: an item is made at a job's end.
-  PENDING: 'waits',
-  RUNNING: 'runs',
+  // Of one that goes on a warning is told.
+  PENDING: 'has a warning',
+  RUNNING: 'has a warning',
 };
 
 const groupEndings: readonly { readonly state: JobState; readonly words: string }[] = [
@@ -28,6 +28,8 @@ const groupEndings: readonly { readonly state: JobState; readonly words: string 
   { state: 'KILLED', words: 'stopped' },
   { state: 'SUCCEEDED', words: 'succeeded' },
 ];
+
+const isOver = ({ state }: InboxItem): boolean => state !== 'RUNNING' && state !== 'PENDING';
 
 const mostNames = 4;
 
@@ -49,10 +51,12 @@ export function notificationText(items: readonly InboxItem[]): NotificationText 
     .map(({ state, words }) => ({ count: items.filter((item) => item.state === state).length, words }))
     .filter(({ count }) => count > 0)
     .map(({ count, words }) => `${formatWhole(count)} ${words}`);
+  const warned = items.filter((item) => !isOver(item)).length;
+  if (warned > 0) counts.push(`${formatWhole(warned)} with a warning`);
   const names = items.slice(0, mostNames).map((item) => plain(item.jobName));
   const more = items.length - names.length;
   return {
-    title: `${formatWhole(items.length)} jobs ended: ${counts.join(', ')}`,
+    title: `${formatWhole(items.length)} ${warned === 0 ? 'jobs ended' : 'messages of jobs'}: ${counts.join(', ')}`,
     body: more > 0 ? `${names.join(', ')} and ${formatWhole(more)} more` : names.join(', '),
   };
 }

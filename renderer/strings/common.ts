@@ -102,7 +102,8 @@ export const common = {
   inbox: 'Notifications',
   inboxUnread: (count: number): string =>
     count === 1 ? '1 unread notification' : `${formatCount(count)} unread notifications`,
-  inboxEmpty: 'Nothing has ended yet. When a job ends it is kept here, whether or not the desktop showed it.',
+  inboxEmpty:
+    'Nothing has ended yet. When a job ends, or wastes or shares its GPU, it is kept here, whether or not the desktop showed it.',
   inboxMarkAll: 'Mark all as read',
   inboxPause: 'Pause desktop notifications',
   inboxResume: 'Resume desktop notifications',

@@ -121,6 +121,17 @@ describe('words', () => {
     });
   });
 
+  it('a warning about a job that goes on, alone and with ends', () => {
+    const cause = { code: 'GPU_IDLE', message: 'Its GPU is idle.' } as const;
+    const warned = item(1, { jobName: 'train', state: 'RUNNING', cause, durationMs: null });
+    expect(notificationText([warned])).toEqual({ title: 'train has a warning', body: 'Its GPU is idle.' });
+    const both = [warned, item(2, { jobName: 'eval', state: 'FAILED' })];
+    expect(notificationText(both)).toEqual({
+      title: '2 messages of jobs: 1 failed, 1 with a warning',
+      body: 'train, eval',
+    });
+  });
+
   it('passes no control characters on', () => {
     expect(notificationText([item(1, { jobName: 'a\u001b[31m\nb\u202e' })]).title).toBe('a [31m b succeeded');
   });
