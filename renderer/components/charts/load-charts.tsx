@@ -99,18 +99,22 @@ function cardsWith(
       : [],
   );
   const wanted = measured.filter((uuid) => devices?.includes(uuid) ?? true);
+  // A card has its colour in every figure, also where others have no such figure.
+  const shown = gpus.filter(({ uuid }) => devices?.includes(uuid) ?? true);
   const place = (uuid: string) => {
-    const at = gpus.findIndex((gpu) => gpu.uuid === uuid);
+    const at = shown.findIndex((gpu) => gpu.uuid === uuid);
     return at === -1 ? Infinity : at;
   };
   return wanted
     .sort((a, b) => place(a) - place(b))
-    .map((uuid) => {
+    .map((uuid, index) => {
+      const at = place(uuid);
       const gpu = gpus.find((card) => card.uuid === uuid);
       return {
         key: `${figure.key}:${uuid}`,
         label: gpu === undefined ? uuid.slice(0, 12) : words.gpu(gpu.index),
         hint: gpu === undefined ? uuid : `${gpu.name}, ${uuid}`,
+        look: at === Infinity ? shown.length + index : at,
       };
     });
 }

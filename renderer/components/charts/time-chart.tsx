@@ -14,6 +14,8 @@ export interface ChartLine {
   readonly label: string;
   /** What it is, on hover. */
   readonly hint?: string;
+  /** Number of its colour, so that the same thing has the same one in several charts; absent: its place in this one. */
+  readonly look?: number;
 }
 
 export interface TimeChartProps {
@@ -36,6 +38,8 @@ const colors = 8;
 const colorOf = (index: number): string => `--iris-chart-${(index % colors) + 1}`;
 /** From the fifth line on colour is not all that tells lines apart. */
 const dashOf = (index: number): number[] => (Math.floor(index / 4) % 2 === 0 ? [] : [5, 3]);
+
+const lookOf = (lines: readonly ChartLine[], index: number): number => lines[index]?.look ?? index;
 
 function cssValue(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -64,7 +68,7 @@ export function TimeChart(props: TimeChartProps) {
   const chart = useRef<uPlot | null>(null);
   const latest = useRef(props);
   const titleId = useId();
-  const signature = lines.map(({ key }) => key).join(' ');
+  const signature = lines.map(({ key }, index) => `${key} ${lookOf(lines, index)}`).join(' ');
 
   const showValues = (index: number | null) => {
     const now = latest.current;
@@ -137,9 +141,9 @@ export function TimeChart(props: TimeChartProps) {
         series: [
           {},
           ...now.lines.map((_line, index) => ({
-            stroke: () => cssValue(colorOf(index)),
+            stroke: () => cssValue(colorOf(lookOf(now.lines, index))),
             width: 1.5,
-            dash: dashOf(index),
+            dash: dashOf(lookOf(now.lines, index)),
             points: { show: false },
           })),
         ],
@@ -215,8 +219,8 @@ export function TimeChart(props: TimeChartProps) {
             <span
               className={styles['swatch']}
               style={{
-                borderTopColor: `var(${colorOf(index)})`,
-                borderTopStyle: dashOf(index).length === 0 ? 'solid' : 'dashed',
+                borderTopColor: `var(${colorOf(lookOf(lines, index))})`,
+                borderTopStyle: dashOf(lookOf(lines, index)).length === 0 ? 'solid' : 'dashed',
               }}
             />
             {lines.length === 1 ? null : <span className="iris-muted">{line.label}</span>}
