@@ -21,7 +21,7 @@ export function MachineEvents({ machine }: { readonly machine: MachineView }) {
 function ContactLog({ contact }: { readonly contact: Contact }) {
   if (contact.log === undefined) return null;
   return (
-    <section className={styles['contact']} aria-label={words.contactLog}>
+    <section className={styles['contactPart']} aria-label={words.contactLog}>
       <h2 className={styles['section']}>{words.contactLog}</h2>
       <ul className={styles['contactLog']}>
         {contact.log.map(({ atMs, state, message }) => (

@@ -178,7 +178,7 @@ function Mounts({ form, errorOf }: ContainerFieldsProps) {
       className={styles['mount']}
       removeLabel={words.removeMount}
       addLabel={words.addMount}
-      note={errorOf('mounts') === null ? null : <p className={styles['wrong']}>{errorOf('mounts')}</p>}
+      note={errorOf('mounts') === null ? null : <p className={styles['rowsWrong']}>{errorOf('mounts')}</p>}
     >
       {(row, index, set) => {
         const field = (part: 'source' | 'target', label: string, example: string) => (
