@@ -314,6 +314,29 @@ describe.skipIf(noEngine)(withEngine('containers and faults'), () => {
     expect(await backends.containers()).toEqual([]);
   });
 
+  test('an image deleted between submission and start', async () => {
+    await engine.docker('tag', engineImage, '127.0.0.1:1/deleted:1');
+    const host = await backends.open({ pullPausesMs: [] });
+    const [launch, never] = (['MISSING', 'NEVER'] as const).map((pull) =>
+      backends.launch({ command: ['true'], image: '127.0.0.1:1/deleted:1', pull }),
+    );
+    if (launch === undefined || never === undefined) return;
+    const names = async () =>
+      (await host.backend.images?.('here')?.list())?.flatMap((image) => image.names) ?? [];
+    await expect.poll(names, { timeout: longMs }).toContain('127.0.0.1:1/deleted:1');
+    await engine.docker('rmi', '127.0.0.1:1/deleted:1');
+    host.want({ kind: 'run', launch }, { kind: 'run', launch: never });
+    expect(await host.over(launch.uid, longMs)).toMatchObject({
+      state: 'WORKER_FAILED',
+      cause: { code: 'REGISTRY_UNREACHABLE' },
+    });
+    expect(await host.over(never.uid, longMs)).toMatchObject({
+      state: 'FAILED',
+      cause: { code: 'IMAGE_UNAVAILABLE' },
+    });
+    expect(await backends.containers()).toEqual([]);
+  });
+
   test('an image that is gone by the time it is needed', async () => {
     await engine.docker('tag', engineImage, 'going:1');
     await engine.docker('rmi', 'going:1');
