@@ -1,6 +1,7 @@
 /** The words of a desktop notification. Pure. */
 import { formatWhole } from '../../core/formats/counts.js';
 import { formatDuration } from '../../core/formats/durations.js';
+import { ended } from '../../core/formats/last-words.js';
 import { showTimes, timeInSentence } from '../../core/formats/times.js';
 import type { JobState } from '../../core/contract/states.js';
 import type { InboxItem } from '../../core/contract/views.js';
@@ -59,11 +60,6 @@ export function notificationText(items: readonly InboxItem[]): NotificationText 
     title: `${formatWhole(items.length)} ${warned === 0 ? 'jobs ended' : 'messages of jobs'}: ${counts.join(', ')}`,
     body: more > 0 ? `${names.join(', ')} and ${formatWhole(more)} more` : names.join(', '),
   };
-}
-
-/** What a task said last need be no sentence, and another follows. */
-function ended(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** Names are the users' own text: a control character has no business there. What a daemon reads as mark-up is seen to where it is shown. */

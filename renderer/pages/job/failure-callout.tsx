@@ -6,6 +6,7 @@ import { Icon } from '../../components/icon.js';
 import { decodeBase64 } from '../../components/log-view/log-source.js';
 import { plainLine } from '../../components/log-view/plain-line.js';
 import type { JobSummary, TaskView } from '../../../core/contract/views.js';
+import { withoutLastWords } from '../../../core/formats/last-words.js';
 import { useCall } from '../../state/hooks.js';
 import { common, localTimes } from '../../strings/common.js';
 import { job as words, log } from '../../strings/job.js';
@@ -32,7 +33,9 @@ export function FailureCallout({ summary, tasks, compact, onShowLog, onRunAgain 
   const sizes = useLogSizes(attempt?.uid ?? null).data;
   const isSilent = sizes !== undefined && sizes.outSize + sizes.errSize === 0;
   const advice = adviceFor(cause, attempt, isSilent);
-  const message = localTimes(cause?.message ?? words.noCause);
+  const showsLines = attempt !== null && !compact;
+  const told = cause?.message ?? words.noCause;
+  const message = localTimes(showsLines ? withoutLastWords(told) : told);
   return (
     <section className={styles['callout']} data-tone="failed">
       <span className={styles['calloutIcon']}>
@@ -46,7 +49,7 @@ export function FailureCallout({ summary, tasks, compact, onShowLog, onRunAgain 
             <span className="iris-muted"> ({ending})</span>
           )}
         </p>
-        {attempt === null || compact ? null : <LastLines attemptUid={attempt.uid} />}
+        {showsLines ? <LastLines attemptUid={attempt.uid} /> : null}
         {advice === null ? null : (
           <p>
             <strong>{words.whatToTry}:</strong> {advice.text}

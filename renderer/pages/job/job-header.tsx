@@ -12,6 +12,7 @@ import { toCommandLine } from '../../../core/contract/job-text.js';
 import { specToRequest } from '../../../core/contract/job-yaml.js';
 import type { JobChange } from '../../../core/contract/queue.js';
 import type { JobSummary } from '../../../core/contract/views.js';
+import { ended } from '../../../core/formats/last-words.js';
 import { useRefused } from '../../components/use-refused.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
 import { useDesktop } from '../../state/desktop-context.js';
@@ -178,7 +179,7 @@ function StateSentence({ summary }: { readonly summary: JobSummary }) {
       return (
         <>
           {[
-            localTimes(summary.cause?.message ?? words.noCause),
+            ended(localTimes(summary.cause?.message ?? words.noCause)),
             ranMs === null ? '' : words.endedAfter(ranMs),
           ]
             .join(' ')

@@ -13,6 +13,7 @@ import {
   roomSentence,
   type DataRoom,
 } from '../../../../core/formats/docker/data-room.js';
+import { withLastWords } from '../../../../core/formats/last-words.js';
 import type { ContainerView } from '../../../../core/formats/docker/inspect.js';
 import type { AttemptEntry } from '../process/attempt-entry.js';
 import { lastLine, lastWords } from '../process/last-words.js';
@@ -149,10 +150,12 @@ export function endOfSetUp(
   }
   if (view.startError !== null) return end;
   const said = lastLine(path.join(entry.folder, 'err')) ?? lastLine(path.join(entry.folder, 'out'));
-  const words = said === null ? '' : ` It said last: ${said}`;
   const cause: Cause = {
     code: 'SETUP_FAILED',
-    message: `A set-up script ended with exit code ${view.exitCode ?? '?'}, so the command was not run.${words}`,
+    message: withLastWords(
+      `A set-up script ended with exit code ${view.exitCode ?? '?'}, so the command was not run.`,
+      said,
+    ),
   };
   return { ...end, cause };
 }

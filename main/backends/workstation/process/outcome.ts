@@ -2,6 +2,7 @@
 import os from 'node:os';
 import { formatSize } from '../../../../core/formats/sizes.js';
 import { formatDuration } from '../../../../core/formats/durations.js';
+import { withLastWords } from '../../../../core/formats/last-words.js';
 import type { Cause } from '../../../../core/contract/views.js';
 import type { StopReason } from '../../backend.js';
 import type { LastWords } from './last-words.js';
@@ -77,10 +78,14 @@ export function outcomeOf(facts: EndFacts): Outcome {
       message: `${facts.program} ended with exit code ${code}, and the disk that holds its log (${facts.fullDisk}) is full.`,
     });
   }
+  const last = facts.words?.last ?? null;
   if (signal !== null) {
     return ended('FAILED', {
       code: 'EXIT_OR_SIGNAL',
-      message: `${facts.program} ended with exit code ${code}, or by the signal ${signal}${signalHint(signal)}: the two look the same here.${saidLast(facts.words)}`,
+      message: withLastWords(
+        `${facts.program} ended with exit code ${code}, or by the signal ${signal}${signalHint(signal)}: the two look the same here.`,
+        last,
+      ),
     });
   }
   return {
@@ -119,20 +124,18 @@ export const rebooted: Cause = {
   message: 'The machine was started anew while the task ran.',
 };
 
-/** As the original has it: the line that most often tells why. */
-function saidLast(words: LastWords | null | undefined): string {
-  return words?.last === undefined || words.last === null ? '' : ` It said last: ${words.last}`;
-}
-
+/** As the original has it, with the line that most often tells why. */
 function exitMessage(program: string, code: number, words: LastWords | null | undefined): string {
   const said = `${program} ended with exit code ${code}`;
-  const last = saidLast(words);
-  const see = last === '' ? ' (see its error output)' : '';
-  if (code === 127) return `${said}: by convention, a command it called was not found${see}.${last}`;
-  if (code === 126) return `${said}: by convention, a command it called could not be executed${see}.${last}`;
-  if (words?.ofNoRoom !== undefined && words.ofNoRoom !== null)
-    return `${said}, and said at its end that there was no room on a disk, or in a quota: ${words.ofNoRoom}`;
-  return `${said}.${last}`;
+  const { last, ofNoRoom } = words ?? { last: null, ofNoRoom: null };
+  const see = last === null ? ' (see its error output)' : '';
+  if (code === 127)
+    return withLastWords(`${said}: by convention, a command it called was not found${see}.`, last);
+  if (code === 126)
+    return withLastWords(`${said}: by convention, a command it called could not be executed${see}.`, last);
+  if (ofNoRoom !== null)
+    return `${said}, and said at its end that there was no room on a disk, or in a quota: ${ofNoRoom}`;
+  return withLastWords(`${said}.`, last);
 }
 
 function signalHint(signal: string): string {
