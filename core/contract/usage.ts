@@ -5,6 +5,9 @@ export const attemptUsageSchema = z.strictObject({
   cpuSeconds: z.number().min(0).nullable(),
   /** When it was measured last. */
   memoryBytes: z.number().min(0).nullable(),
+  /** Read from and written to disks, what the system had in memory anyway not counted. Absent in what was stored before it was measured. */
+  diskReadBytes: z.number().min(0).nullable().default(null),
+  diskWrittenBytes: z.number().min(0).nullable().default(null),
   /** Mean over the cards it holds and the time it held them. */
   gpuPercent: z.number().min(0).nullable(),
   /** Most that was used on its cards at once. */

@@ -11,6 +11,8 @@ export function usageText(usage: AttemptUsage, devices: readonly string[]): stri
   const beside = usage.devicesUsed.filter((uuid) => !devices.includes(uuid));
   const parts = [
     ...(usage.cpuSeconds === null ? [] : [`${usage.cpuSeconds} s of CPU`]),
+    ...(usage.diskReadBytes === null ? [] : [`${formatSize(usage.diskReadBytes)} read from disk`]),
+    ...(usage.diskWrittenBytes === null ? [] : [`${formatSize(usage.diskWrittenBytes)} written`]),
     ...(gpu.length === 0 ? [] : [`GPU ${gpu.join(', ')}`]),
     ...(beside.length === 0 ? [] : [`also computed on ${beside.join(', ')}, which it was not given`]),
   ];

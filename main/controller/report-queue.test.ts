@@ -31,6 +31,8 @@ test('what reports of an attempt say together is kept: its start, what was notic
   const usage = {
     cpuSeconds: 1,
     memoryBytes: 2,
+    diskReadBytes: null,
+    diskWrittenBytes: null,
     gpuPercent: null,
     gpuMemoryBytes: null,
     energyJoules: null,

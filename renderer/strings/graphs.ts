@@ -8,6 +8,8 @@ export const graphs = {
     `The ${shown} machines with most of its tasks, of ${all}.`,
   memoryNow: (size: string): string => `${size} in use when last measured`,
   cpuTime: (time: string): string => `${time} of processor time`,
+  diskRead: (size: string): string => `${size} read from disk`,
+  diskWritten: (size: string): string => `${size} written`,
   gpuMean: (percent: number): string => `GPU ${Math.round(percent)}% busy on average`,
   gpuMemory: (size: string): string => `up to ${size} of GPU memory`,
   energy: (joules: number): string => {

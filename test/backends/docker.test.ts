@@ -91,10 +91,11 @@ describe.skipIf(noEngine)(withEngine('attempts in containers'), () => {
     expect(await probe.text(killed.uid)).toBe('64000000\n');
   });
 
-  test('tells what it uses: processor time, memory now and its peak', async () => {
+  test('tells what it uses: processor time, memory now and its peak, and disks', async () => {
     const other = await backends.open({ usageSampleMs: 100, usageTellMs: 200 });
     // In memory that is nobody's file, given back before the end.
     const script = [
+      'dd if=/dev/zero of=written bs=1M count=3 conv=fsync 2>/dev/null',
       'dd if=/dev/zero of=/dev/shm/held bs=1M count=48 2>/dev/null',
       'until test -e burnt; do i=$((i+1)); done',
       'rm /dev/shm/held; touch freed; until test -e stop; do usleep 20000; done',
@@ -114,6 +115,9 @@ describe.skipIf(noEngine)(withEngine('attempts in containers'), () => {
     expect(end).toMatchObject({ state: 'SUCCEEDED' });
     expect(end.usage?.cpuSeconds).toBeGreaterThan(1.5);
     expect(end.usage?.memoryBytes).toBeLessThan(20 * 1024 ** 2);
+    // What lies in memory, as the file above, is on no disk.
+    expect(end.usage?.diskWrittenBytes).toBeGreaterThanOrEqual(3 * 1024 ** 2);
+    expect(end.usage?.diskWrittenBytes).toBeLessThan(48 * 1024 ** 2);
     expect(end.peakMemoryBytes).toBeGreaterThan(48 * 1024 ** 2);
     expect(end.peakMemoryBytes).toBeLessThan(100 * 1024 ** 2);
   });

@@ -45,16 +45,17 @@ describeLab('a workstation by SSH', () => {
     await machines.lab.remove(host);
   });
 
-  test('tells what a task used of processors and memory, as seen last when it was told to stop', async () => {
+  test('tells what a task used of processors, memory and disks, as seen last when it was told to stop', async () => {
     const probe = await machines.open(host, patient);
     const script =
-      'x=$(head -c 30000000 /dev/zero | tr "\\0" x); touch /root/ready; while true; do sleep 0.05; done';
+      'dd if=/dev/zero of="$IRIS_WORKDIR/written" bs=1M count=3 conv=fsync 2>/dev/null; x=$(head -c 30000000 /dev/zero | tr "\\0" x); touch /root/ready; while true; do sleep 0.05; done';
     const launch = await running(probe, script);
     await eventually(() => host.sh('ls /root').includes('ready'), 'the task has its memory');
     probe.stop(launch.uid);
     const { usage, peakMemoryBytes } = await probe.over(launch.uid);
     expect(usage?.cpuSeconds).toBeGreaterThan(0);
     expect(usage?.memoryBytes).toBeGreaterThan(25_000_000);
+    expect(usage?.diskWrittenBytes).toBeGreaterThanOrEqual(3 * 1024 ** 2);
     expect(peakMemoryBytes).toBe(usage?.memoryBytes);
   });
 

@@ -43,6 +43,8 @@ test('the next controller tells the backend what was used before, and keeps the 
   const usage = {
     cpuSeconds: 500,
     memoryBytes: 9000,
+    diskReadBytes: null,
+    diskWrittenBytes: null,
     gpuPercent: 80,
     gpuMemoryBytes: 7000,
     energyJoules: 1_000_000,

@@ -190,13 +190,17 @@ test('a card that is held and hardly used is told once; one that works is not', 
 
 test('what an attempt used is told while it runs and with its end', async () => {
   const probe = await open({ usageSampleMs: 100, usageTellMs: 200 });
-  const launch = onCard('i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; sleep 300', third);
+  const launch = onCard(
+    'dd if=/dev/zero of="$IRIS_WORKDIR/written" bs=1M count=3 conv=fsync 2>/dev/null; i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; sleep 300',
+    third,
+  );
   probe.run(launch);
   const measured = () => probe.last(launch.uid)?.usage;
   await probe.until(() => (measured()?.energyJoules ?? 0) > 0 && (measured()?.cpuSeconds ?? 0) > 0);
   probe.stop(launch.uid, { graceMs: 1000 });
   const { usage, peakMemoryBytes } = await probe.over(launch.uid);
   expect(usage?.cpuSeconds).toBeGreaterThan(0);
+  expect(usage?.diskWrittenBytes).toBeGreaterThanOrEqual(3 * 1024 ** 2);
   expect(usage?.energyJoules).toBeGreaterThan(0);
   expect(usage?.gpuPercent).toBeGreaterThan(0);
   expect(usage?.gpuPercent).toBeLessThanOrEqual(90);

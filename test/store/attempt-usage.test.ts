@@ -1,4 +1,5 @@
 /** What attempts used, on a real database. */
+import { attemptUsageSchema } from '../../core/contract/usage.js';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Store } from '../../main/store/types.js';
 import {
@@ -27,6 +28,8 @@ it('comes back as it was written, and stays away where nothing was measured', ()
   const usage = {
     cpuSeconds: 12.25,
     memoryBytes: 1024,
+    diskReadBytes: 4096,
+    diskWrittenBytes: null,
     gpuPercent: null,
     gpuMemoryBytes: 5e9,
     energyJoules: 7200,
@@ -42,4 +45,13 @@ it('comes back as it was written, and stays away where nothing was measured', ()
   store = openTestStore(folder.database);
   const read = [...store.loadLive().attempts].sort((a, b) => (a.taskId < b.taskId ? -1 : 1));
   expect(read.map((attempt) => attempt.usage)).toEqual([usage, undefined]);
+});
+
+it('was stored before disks were measured, and is read all the same', () => {
+  const before = { cpuSeconds: 1, memoryBytes: 2, gpuPercent: 3, gpuMemoryBytes: 4, energyJoules: 5 };
+  expect(attemptUsageSchema.parse({ ...before, devicesUsed: [] })).toMatchObject({
+    ...before,
+    diskReadBytes: null,
+    diskWrittenBytes: null,
+  });
 });

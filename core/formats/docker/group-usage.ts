@@ -5,6 +5,8 @@ export interface GroupFigures {
   readonly memoryBytes: number | null;
   /** Highest so far; null where the kernel does not keep it. */
   readonly peakMemoryBytes: number | null;
+  readonly readBytes: number | null;
+  readonly writtenBytes: number | null;
 }
 
 /** Folders below the mount of each controller; version 2 has one for both. */
@@ -34,7 +36,7 @@ export function groupPlace(text: string, containerId: string): GroupPlace | null
 export function groupFigures(
   place: GroupPlace,
   read: (controller: 'cpu' | 'memory', name: string) => string | null,
-): GroupFigures {
+): Omit<GroupFigures, 'readBytes' | 'writtenBytes'> {
   const one = place.version === 1;
   const cpu = one ? whole(read('cpu', 'cpuacct.usage')) : field(read('cpu', 'cpu.stat'), 'usage_usec');
   const used = whole(read('memory', one ? 'memory.usage_in_bytes' : 'memory.current'));

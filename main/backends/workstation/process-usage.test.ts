@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from 'vitest';
-import { parseUnits, parseUsage } from './process-usage.js';
+import { diskUseOf, parseDiskUse, parseUnits, parseUsage } from './process-usage.js';
 
 /** As the kernel writes it. */
 function auxv(...pairs: readonly (readonly [number, number])[]): Uint8Array {
@@ -31,5 +33,31 @@ test.skipIf(process.platform !== 'linux')(
     const resident = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
     const told = parseUsage(readFileSync('/proc/self/stat', 'latin1'))?.memoryBytes ?? 0;
     expect(Math.abs(told - resident) / resident).toBeLessThan(0.2);
+  },
+);
+
+test('what was read from and written to disks is told, less what never got there', () => {
+  const io = 'rchar: 900\nwchar: 800\nsyscr: 7\nsyscw: 6\nread_bytes: 4096\nwrite_bytes: 12288\n';
+  expect(parseDiskUse(`${io}cancelled_write_bytes: 8192\n`)).toEqual({ readBytes: 4096, writtenBytes: 4096 });
+  expect(parseDiskUse(`${io}cancelled_write_bytes: 16384\n`)?.writtenBytes).toBe(0);
+  expect(parseDiskUse(io)?.writtenBytes).toBe(12_288);
+  expect(parseDiskUse('read_bytes: -\n')).toBeNull();
+});
+
+test.skipIf(!existsSync('/proc/self/io'))(
+  'what an ended child has written counts with who waited for it, and of nobody there nothing is told',
+  () => {
+    // On a disk: what lies in memory is not written to one.
+    const folder = mkdtempSync(path.join(import.meta.dirname, '.disk-use-'));
+    try {
+      const before = diskUseOf([process.pid]).writtenBytes ?? 0;
+      const script = `dd if=/dev/zero of='${folder}/f' bs=1048576 count=4 conv=fsync 2>/dev/null`;
+      expect(spawnSync('sh', ['-c', script]).status).toBe(0);
+      const after = diskUseOf([process.pid]).writtenBytes ?? 0;
+      expect(after - before).toBeGreaterThanOrEqual(4 * 1024 ** 2);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+    expect(diskUseOf([2 ** 22 + 1])).toEqual({ readBytes: null, writtenBytes: null });
   },
 );

@@ -1,9 +1,15 @@
-/** Processor time and memory of many sessions by one look at the system's processes. */
+/** Processor time, memory and use of disks of many sessions by one look at the system's processes. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-export interface SessionUsage {
+export interface SessionUsage extends DiskUse {
   readonly cpuSeconds: number;
   readonly memoryBytes: number;
+}
+
+/** Null: not told here. */
+export interface DiskUse {
+  readonly readBytes: number | null;
+  readonly writtenBytes: number | null;
 }
 
 export interface SystemUnits {
@@ -40,7 +46,7 @@ function unitsHere(): SystemUnits {
 export function parseUsage(
   stat: string,
   { ticksPerSecond, pageBytes }: SystemUnits = unitsHere(),
-): (SessionUsage & { readonly parent: number; readonly session: number }) | null {
+): (Omit<SessionUsage, keyof DiskUse> & { readonly parent: number; readonly session: number }) | null {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const parent = Number(fields[1]);
   const session = Number(fields[3]);
@@ -65,22 +71,61 @@ export function usageOfTree(root: number): (SessionUsage & { readonly pids: read
   for (const pid of found) found.push(...(children.get(pid) ?? []));
   const sum = (of: 'cpuSeconds' | 'memoryBytes'): number =>
     found.reduce((total, pid) => total + (all.get(pid)?.[of] ?? 0), 0);
-  return { cpuSeconds: sum('cpuSeconds'), memoryBytes: sum('memoryBytes'), pids: found };
+  return {
+    cpuSeconds: sum('cpuSeconds'),
+    memoryBytes: sum('memoryBytes'),
+    ...diskUseOf(found),
+    pids: found,
+  };
+}
+
+/**
+ * Of these processes together: what the kernel has counted of each and of its ended children (/proc/PID/io; only who runs them may look).
+ * What lies in memory, as of a tmpfs or a file read before, is no use of a disk.
+ */
+export function diskUseOf(pids: Iterable<number | string>): DiskUse {
+  const uses = Array.from(pids, readDiskUse).filter((use) => use !== null);
+  if (uses.length === 0) return { readBytes: null, writtenBytes: null };
+  return {
+    readBytes: uses.reduce((sum, { readBytes }) => sum + readBytes, 0),
+    writtenBytes: uses.reduce((sum, { writtenBytes }) => sum + writtenBytes, 0),
+  };
+}
+
+function readDiskUse(pid: number | string): { readBytes: number; writtenBytes: number } | null {
+  try {
+    return parseDiskUse(readFileSync(`/proc/${pid}/io`, 'latin1'));
+  } catch {
+    return null; // ended meanwhile, somebody else's, or not this system
+  }
+}
+
+/** Written and then thrown away before it reached the disk is not written. */
+export function parseDiskUse(text: string): { readBytes: number; writtenBytes: number } | null {
+  const field = (name: string): number => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(text)?.[1] ?? NaN);
+  const [readBytes, written] = [field('read_bytes'), field('write_bytes')];
+  const cancelled = field('cancelled_write_bytes') || 0;
+  if (Number.isNaN(readBytes) || Number.isNaN(written)) return null;
+  return { readBytes, writtenBytes: Math.max(0, written - cancelled) };
 }
 
 /** By the number of a session's first process; shared pages count once for each process that has them. */
 export function usageOfSessions(sessions: ReadonlySet<number>): ReadonlyMap<number, SessionUsage> {
-  const found = new Map<number, SessionUsage>();
+  const found = new Map<number, { cpuSeconds: number; memoryBytes: number; pids: string[] }>();
   for (const name of pids()) {
     const usage = readUsage(name);
     if (usage === null || !sessions.has(usage.session)) continue;
-    const { cpuSeconds = 0, memoryBytes = 0 } = found.get(usage.session) ?? {};
+    const { cpuSeconds = 0, memoryBytes = 0, pids: others = [] } = found.get(usage.session) ?? {};
+    others.push(name);
     found.set(usage.session, {
       cpuSeconds: cpuSeconds + usage.cpuSeconds,
       memoryBytes: memoryBytes + usage.memoryBytes,
+      pids: others,
     });
   }
-  return found;
+  return new Map(
+    Array.from(found, ([session, { pids: own, ...usage }]) => [session, { ...usage, ...diskUseOf(own) }]),
+  );
 }
 
 function pids(): string[] {

@@ -81,6 +81,8 @@ test('what was used before a restart of ours counts, and the time in between is 
   const usage = {
     cpuSeconds: 500,
     memoryBytes: 9000,
+    diskReadBytes: 40,
+    diskWrittenBytes: 50,
     gpuPercent: 80,
     gpuMemoryBytes: 7000,
     energyJoules: 1_000_000,
@@ -98,6 +100,8 @@ test('what was used before a restart of ours counts, and the time in between is 
   expect(adopted.usage).toEqual({
     cpuSeconds: 500,
     memoryBytes: null,
+    diskReadBytes: 40,
+    diskWrittenBytes: 50,
     gpuPercent: 65,
     gpuMemoryBytes: 7000,
     energyJoules: 1_001_000,
@@ -201,13 +205,18 @@ test('real processes of a session together', async () => {
 
 test('of a container keeps what it had used when its last sample says nothing but zeros', () => {
   const entry = entryOn();
-  watch.take(entry, { cpuSeconds: 3, memoryBytes: 1000 });
-  watch.take(entry, { cpuSeconds: 0, memoryBytes: null });
+  watch.take(entry, { cpuSeconds: 3, memoryBytes: 1000, readBytes: 50, writtenBytes: 70 });
+  watch.take(entry, { cpuSeconds: 0, memoryBytes: null, readBytes: 0, writtenBytes: null });
   watch.conclude(entry);
-  expect(entry.usage).toMatchObject({ cpuSeconds: 3, memoryBytes: 1000 });
+  expect(entry.usage).toMatchObject({
+    cpuSeconds: 3,
+    memoryBytes: 1000,
+    diskReadBytes: 50,
+    diskWrittenBytes: 70,
+  });
   entry.phase = 'ended';
   watch.remove(entry.uid);
-  watch.take(entry, { cpuSeconds: 9, memoryBytes: 1 });
+  watch.take(entry, { cpuSeconds: 9, memoryBytes: 1, readBytes: 99, writtenBytes: 99 });
   watch.conclude(entry);
   expect(entry.usage).toMatchObject({ cpuSeconds: 3 });
 });

@@ -5,8 +5,9 @@
  */
 import type { GpuView } from '../../../core/contract/gpus.js';
 import type { AttemptUsage } from '../../../core/contract/usage.js';
+import type { GroupFigures } from '../../../core/formats/docker/group-usage.js';
 import type { AttemptEntry } from './process/attempt-entry.js';
-import { usageOfSessions } from './process-usage.js';
+import { usageOfSessions, type DiskUse } from './process-usage.js';
 
 export interface UsageWatchOptions {
   readonly monotonicMs: () => number;
@@ -28,6 +29,8 @@ interface Measured {
   toldAtMs: number;
   cpuSeconds: number | null;
   memoryBytes: number | null;
+  readBytes: number | null;
+  writtenBytes: number | null;
   percentMs: number;
   percentForMs: number;
   gpuMemoryBytes: number | null;
@@ -50,13 +53,14 @@ export class UsageWatch {
   }
 
   /** Of one that somebody else measures, as containers are. */
-  take(entry: AttemptEntry, figures: Pick<AttemptUsage, 'cpuSeconds' | 'memoryBytes'>): void {
+  take(entry: AttemptEntry, figures: Omit<GroupFigures, 'peakMemoryBytes'>): void {
     if (entry.phase === 'ended') return;
     this.add(entry);
     const each = this.measured.get(entry.uid);
     if (each === undefined) return;
     // Of one that has just ended the Engine says nothing but zeros.
-    if (figures.cpuSeconds !== null) each.cpuSeconds = Math.max(each.cpuSeconds ?? 0, figures.cpuSeconds);
+    each.cpuSeconds = more(each.cpuSeconds, figures.cpuSeconds);
+    takeDiskUse(each, figures);
     each.memoryBytes = figures.memoryBytes ?? each.memoryBytes;
   }
 
@@ -121,7 +125,8 @@ export class UsageWatch {
       const usage = usages.get(session);
       if (usage === undefined) continue;
       // A process that leaves without being waited for takes its time along.
-      each.cpuSeconds = Math.max(each.cpuSeconds ?? 0, usage.cpuSeconds);
+      each.cpuSeconds = more(each.cpuSeconds, usage.cpuSeconds);
+      takeDiskUse(each, usage);
       each.memoryBytes = usage.memoryBytes;
       const { entry } = each;
       // Where there is a limit it is measured better.
@@ -152,6 +157,8 @@ function begun(entry: AttemptEntry, nowMs: number): Measured {
     toldAtMs: nowMs,
     cpuSeconds: usage?.cpuSeconds ?? null,
     memoryBytes: null,
+    readBytes: usage?.diskReadBytes ?? null,
+    writtenBytes: usage?.diskWrittenBytes ?? null,
     percentMs: (percent ?? 0) * forMs,
     percentForMs: percent === null ? 0 : forMs,
     gpuMemoryBytes: usage?.gpuMemoryBytes ?? null,
@@ -161,10 +168,22 @@ function begun(entry: AttemptEntry, nowMs: number): Measured {
   };
 }
 
+/** Counts only rise: of a process that left without being waited for, what it had counted leaves with it. */
+function more(before: number | null, now: number | null): number | null {
+  return now === null ? before : Math.max(before ?? 0, now);
+}
+
+function takeDiskUse(each: Measured, { readBytes, writtenBytes }: DiskUse): void {
+  each.readBytes = more(each.readBytes, readBytes);
+  each.writtenBytes = more(each.writtenBytes, writtenBytes);
+}
+
 function usageOf(each: Measured): AttemptUsage {
   return {
     cpuSeconds: each.cpuSeconds,
     memoryBytes: each.memoryBytes,
+    diskReadBytes: each.readBytes,
+    diskWrittenBytes: each.writtenBytes,
     gpuPercent: each.percentForMs === 0 ? null : Math.round((each.percentMs / each.percentForMs) * 10) / 10,
     gpuMemoryBytes: each.gpuMemoryBytes,
     energyJoules: each.energyJoules === null ? null : Math.round(each.energyJoules),

@@ -6,10 +6,13 @@ import { graphs as words } from '../../strings/graphs.js';
 
 export function usageFacts(usage: AttemptUsage | undefined): string[] {
   if (usage === undefined) return [];
-  const { cpuSeconds, memoryBytes, gpuPercent, gpuMemoryBytes, energyJoules } = usage;
+  const { cpuSeconds, memoryBytes, diskReadBytes, diskWrittenBytes } = usage;
+  const { gpuPercent, gpuMemoryBytes, energyJoules } = usage;
   return [
     ...(memoryBytes === null ? [] : [words.memoryNow(formatSize(memoryBytes))]),
     ...(cpuSeconds === null ? [] : [words.cpuTime(formatDuration(Math.round(cpuSeconds * 1000)))]),
+    ...(diskReadBytes === null ? [] : [words.diskRead(formatSize(diskReadBytes))]),
+    ...(diskWrittenBytes === null ? [] : [words.diskWritten(formatSize(diskWrittenBytes))]),
     ...(gpuPercent === null ? [] : [words.gpuMean(gpuPercent)]),
     ...(gpuMemoryBytes === null ? [] : [words.gpuMemory(formatSize(gpuMemoryBytes))]),
     ...(energyJoules === null ? [] : [words.energy(energyJoules)]),

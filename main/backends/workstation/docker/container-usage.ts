@@ -13,7 +13,7 @@ import {
 import { readContainer } from '../../../../core/formats/docker/inspect.js';
 import { readStats } from '../../../../core/formats/docker/stats.js';
 import { attemptOf } from '../../../machine/processes.js';
-import { usageOfTree } from '../process-usage.js';
+import { diskUseOf, usageOfTree } from '../process-usage.js';
 import type { AttemptEntry } from '../process/attempt-entry.js';
 import type { Engine } from './engine.js';
 
@@ -169,9 +169,14 @@ const mounts = {
 
 function figuresOf(place: GroupPlace): GroupFigures {
   const roots = mounts[place.version];
-  return groupFigures(place, (controller, name) =>
-    readText(path.join(roots[controller], place[controller], name)),
-  );
+  const read = (controller: 'cpu' | 'memory', name: string) =>
+    readText(path.join(roots[controller], place[controller], name));
+  // Of what was written by way of memory, version 1 does not know whose it was; its processes do.
+  const pids =
+    read('cpu', 'cgroup.procs')
+      ?.split('\n')
+      .filter((pid) => pid !== '') ?? [];
+  return { ...groupFigures(place, read), ...diskUseOf(pids) };
 }
 
 function readText(file: string): string | null {

@@ -353,9 +353,19 @@ sub look_memory {
 # Processor time with that of ended children, and resident memory, pages that are shared counted once for each.
 sub look_usage {
   my ($a) = @_;
-  my ($cpu, $pages) = (0, 0);
-  for my $entry (members($a)) { $cpu += $entry->{cpu}; $pages += $entry->{pages} }
-  say_('usage', $a->{uid}, sprintf('%.2f', $cpu / $ticks), $pages * $page);
+  my ($cpu, $pages, $read, $written) = (0, 0);
+  for my $entry (members($a)) {
+    $cpu += $entry->{cpu};
+    $pages += $entry->{pages};
+    # What it and its ended children have had of disks.
+    my %io = (slurp("/proc/$entry->{pid}/io") || '') =~ /^(\w+): (\d+)$/mg;
+    next unless defined $io{read_bytes} && defined $io{write_bytes};
+    my $kept = $io{write_bytes} - ($io{cancelled_write_bytes} || 0);
+    $read += $io{read_bytes};
+    $written += $kept if $kept > 0;
+  }
+  $written //= 0 if defined $read;
+  say_('usage', $a->{uid}, sprintf('%.2f', $cpu / $ticks), $pages * $page, $read // '', $written // '');
 }
 
 sub report_gone {

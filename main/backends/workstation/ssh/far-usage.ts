@@ -38,11 +38,12 @@ export class FarUsage {
     this.usage.add(entry);
   }
 
-  /** usage UID CPU-SECONDS MEMORY */
+  /** usage UID CPU-SECONDS MEMORY READ WRITTEN */
   take(entry: AttemptEntry, word: FarWord): void {
     const [cpuSeconds, memoryBytes] = [word.number(1), word.number(2)];
     if (cpuSeconds === null || memoryBytes === null) return;
-    this.usage.take(entry, { cpuSeconds, memoryBytes });
+    const [readBytes, writtenBytes] = [word.number(3), word.number(4)];
+    this.usage.take(entry, { cpuSeconds, memoryBytes, readBytes, writtenBytes });
     // Where there is a limit it is measured better.
     if (entry.launch?.spec.memoryIsLimit !== true)
       entry.peakMemoryBytes = Math.max(entry.peakMemoryBytes ?? 0, memoryBytes);
