@@ -20,7 +20,8 @@ export interface StartLooksOptions {
 }
 
 interface Look {
-  readonly child: ChildProcess;
+  /** Null: there could be none. */
+  readonly child: ChildProcess | null;
   readonly waiting: Map<string, { readonly item: StartItem; readonly timer: NodeJS.Timeout }>;
 }
 
@@ -53,7 +54,7 @@ export class StartLooks {
       if (waits === undefined) continue;
       clearTimeout(waits.timer);
       look.waiting.delete(uid);
-      if (look.waiting.size === 0) look.child.kill('SIGKILL');
+      if (look.waiting.size === 0) look.child?.kill('SIGKILL');
     }
   }
 
@@ -67,7 +68,7 @@ export class StartLooks {
     for (const { child, waiting } of this.looks.values()) {
       for (const { timer } of waiting.values()) clearTimeout(timer);
       waiting.clear();
-      child.kill('SIGKILL');
+      child?.kill('SIGKILL');
     }
   }
 
@@ -130,14 +131,7 @@ export class StartLooks {
 
   /** One at a time of each: what hangs may not even die, and must not become many. */
   private look(key: string, texts: readonly string[]): Look {
-    const child = spawn('/bin/sh', ['-c', script, 'sh', ...texts], {
-      cwd: '/',
-      env: {},
-      stdio: 'ignore',
-      detached: true,
-    });
-    // Who ends does not wait for what hangs.
-    child.unref();
+    const child = lookingChild(texts);
     const look: Look = { child, waiting: new Map() };
     this.looks.set(key, look);
     const over = (isAnswer: boolean): void => {
@@ -154,10 +148,28 @@ export class StartLooks {
         this.options.onAnswer(items);
       } else for (const item of items) this.take(item); // asked for after nobody wanted the look any more
     };
-    child.on('exit', (code) => over(code !== null));
     // Without a child nobody can look; the launcher then says what it says.
-    child.on('error', () => over(true));
+    if (child === null) setImmediate(over, true);
+    child?.on('exit', (code) => over(code !== null));
+    child?.on('error', () => over(true));
     return look;
+  }
+}
+
+/** Null: the system makes none at all, as where there is no memory for it or these are more than a program can be given. */
+function lookingChild(texts: readonly string[]): ChildProcess | null {
+  try {
+    const child = spawn('/bin/sh', ['-c', script, 'sh', ...texts], {
+      cwd: '/',
+      env: {},
+      stdio: 'ignore',
+      detached: true,
+    });
+    // Who ends does not wait for what hangs.
+    child.unref();
+    return child;
+  } catch {
+    return null;
   }
 }
 
