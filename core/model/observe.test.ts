@@ -131,6 +131,13 @@ describe('applying one observation', () => {
     expect(warn(b, 'GPU_IDLE')).toEqual([]);
     expect(warn(b, 'GPU_IDLE', 'GPU_INTRUDER')).toMatchObject([{ cause: { code: 'GPU_INTRUDER' } }]);
     expect(warn(a, 'GPU_INTRUDER')).toEqual([]);
+    // Again in a later run of the same tasks it is no news.
+    for (const uid of [a, b]) {
+      world.step((draft) => preempt(draft, uid, { reason: 'r', actor: 'controller', nowMs: world.nowMs }));
+      world.observe(uid, 'KILLED', { finishedAtMs: world.nowMs });
+    }
+    const [again] = [world.run(`${id}/0`), world.run(`${id}/1`)];
+    expect(warn(again, 'GPU_IDLE', 'GPU_INTRUDER')).toEqual([]);
   });
 
   test('a finish before the start (a clock set back): the measured duration counts, else 0, never less', () => {
