@@ -66,6 +66,22 @@ describe('a press of the pointer outside of a field that was being written', () 
     expect(screen.getByLabelText('Command')).toHaveProperty('value', 'python train.py');
   });
 
+  it('on Submit leaves what that says is wrong, though the command is read only then', async () => {
+    show();
+    const command = write('Command', line);
+    const submit = screen.getByRole('button', { name: /^Submit/ });
+    fireEvent.pointerDown(submit);
+    fireEvent.blur(command);
+    fireEvent.pointerUp(submit);
+    fireEvent.click(submit);
+    const isWrong = () => screen.getByLabelText('Working folder').getAttribute('aria-invalid') === 'true';
+    expect(isWrong()).toBe(true);
+    await waitFor(() => {
+      expect(screen.getByLabelText('Command')).toHaveProperty('value', 'python train.py');
+    });
+    expect(isWrong()).toBe(true);
+  });
+
   it('finds no error below a field before that, and none in a form that it cleared', async () => {
     show();
     const folder = write('Working folder', 'relative');

@@ -43,7 +43,8 @@ export function MainFields({ form, checked }: MainFieldsProps) {
     if (next === null) return;
     const pasted = parseCommandText(now.command);
     setUnused(pasted.ok ? pasted.value.unused : []);
-    form.fill(next);
+    // What was left, or tried to be submitted, stays so: a press of Submit leaves the command as well, and comes first.
+    form.set(next);
     toast({ tone: 'info', text: words.flagsRead });
   };
   const latest = useRef(spread);
