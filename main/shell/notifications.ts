@@ -1,6 +1,6 @@
 /**
- * One desktop notification for each root job that ends while the desktop runs. Ends from before are never told again: they are in
- * the app's own list. Where the desktop has no notifications, that list is all there is.
+ * One desktop notification for each root job that ends while the desktop runs, and for each warning its owner is to know while a job
+ * goes on. What is from before is never told again: it is in the app's own list. Where the desktop has no notifications, that list is all there is.
  */
 import { RefusalError, type ErrorCode } from '../../core/contract/errors.js';
 import type { InboxItem } from '../../core/contract/views.js';
