@@ -69,14 +69,35 @@ export interface EnvironmentInput {
   readonly venv: boolean;
 }
 
-/** A folder the job has its own mounted at, above or below, is the job's. */
-export function cacheBinds({ scratch, binds }: Pick<EnvironmentInput, 'scratch' | 'binds'>): Bind[] {
+/**
+ * A folder the job has its own mounted at, above or below, is the job's. One of which the image's variables name a part, as its search path
+ * does programs, is the image's: what lies there would be hidden.
+ */
+export function cacheBinds({
+  scratch,
+  binds,
+  image,
+}: Pick<EnvironmentInput, 'scratch' | 'binds' | 'image'>): Bind[] {
   const folder = cachesBeside(scratch);
+  const named = foldersNamed(image ?? {});
   return caches
     .filter(
-      ({ target }) => !binds.some((own) => isInside(own.target, target) || isInside(target, own.target)),
+      ({ target }) =>
+        !binds.some((own) => isInside(own.target, target) || isInside(target, own.target)) &&
+        !named.some((each) => isInside(each, target)),
     )
     .map(({ name, target }) => ({ source: path.posix.join(folder, name), target, readOnly: false }));
+}
+
+/** But for the places of caches that the image gives the same as we do. */
+function foldersNamed(image: Variables): readonly string[] {
+  const others = Object.entries(image).filter(
+    ([name, text]) => !given.some(({ variable, value }) => variable === name && value === text),
+  );
+  return others
+    .flatMap(([, text]) => text.split(':'))
+    .flatMap((text) => (text.startsWith('/') ? [path.posix.normalize(text)] : []))
+    .map((text) => text.replace(/\/$/, ''));
 }
 
 /** The job's own over Iris' part, as in the original; but what clean-up goes by is nobody's to change. */

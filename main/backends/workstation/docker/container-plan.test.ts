@@ -89,6 +89,16 @@ describe('what the Engine is told', () => {
     const models = seen({ environment: { HF_HOME: '/models' } });
     expect(models.env).toEqual([...uv, 'CARGO_HOME=/cargo', 'HF_HOME=/models']);
     expect(seen({}, { image: { CARGO_HOME: '/usr/local/cargo' } }).env).not.toContain('CARGO_HOME=/cargo');
+    // What the image has there stays to be seen.
+    const rust = { CARGO_HOME: '/cargo', PATH: '/cargo/bin:/bin' };
+    expect(seen({}, { image: rust }).mounts).not.toContain('/d/caches/cargo /cargo');
+    expect(seen({}, { image: { CARGO_HOME: '/cargo' } }).mounts).toContain('/d/caches/cargo /cargo');
+    const baked = seen({}, { image: { HF_HOME: '/cache/hf/', XDG_CACHE_HOME: '/cached' } });
+    expect(baked.mounts).toEqual([
+      '/d/caches/uv /uv/cache',
+      '/d/caches/hf /hf/cache',
+      '/d/caches/cargo /cargo',
+    ]);
     const own = seen({}, { binds: [{ source: '/x', target: '/uv', readOnly: false }] });
     expect(own.mounts).not.toContain('/d/caches/uv /uv/cache');
     expect(own.env).toEqual(['HF_HUB_CACHE=/hf/cache', 'CARGO_HOME=/cargo']);
