@@ -1041,7 +1041,8 @@ sub prepare {
   my @claim = splice @staged, 0, $count;
   my @refused = @claim > 4 ? Claims::take($uid, @claim) : ();
   if (@refused) { look_claims(); return say_('prepared', $id, '', '', @refused) }
-  my $caches = "$base/../caches";
+  # By its name, as the Engine is told where it is: beside what a link leads to would be another place.
+  (my $caches = $base) =~ s{/[^/]+/*$}{/caches};
   for my $each ("$base/$uid", "$base/$uid/work", $caches, map { "$caches/$_" } qw(uv hf cargo cache)) {
     next if mkdir $each, 0700 or $! == POSIX::EEXIST();
     return say_('prepared', $id, '', "$each could not be made: $!", 0 + $!);

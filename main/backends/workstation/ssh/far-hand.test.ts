@@ -10,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -25,6 +26,7 @@ import { LocalHand, type LocalHandOptions } from '../../../../test/harness/local
 import { NvidiaStub } from '../../../../test/harness/nvidia-stub.js';
 import { displayVendors } from '../../../machine/gpu-absence.js';
 import { readProcess } from '../../../machine/processes.js';
+import { cacheFolders, cachesBeside } from '../docker/container-environment.js';
 import { absentVendors } from './gpu-text.js';
 
 let scratch: string;
@@ -50,6 +52,15 @@ function age(...files: string[]): void {
   const nineDaysAgo = new Date(Date.now() - 9 * 86_400_000);
   for (const file of files) if (existsSync(file)) utimesSync(file, nineDaysAgo, nineDaysAgo);
 }
+
+test('the caches of containers lie where the Engine is told that they do, also where the folder of attempts is a link', async () => {
+  const elsewhere = path.join(scratch, 'disk', 'elsewhere');
+  mkdirSync(elsewhere, { recursive: true });
+  symlinkSync(elsewhere, path.join(scratch, 'attempts'));
+  const hand = await open();
+  const work = (await hand.prepare(launchOf({ command: ['true'] }))).text(1);
+  expect(cacheFolders(cachesBeside(work)).filter((folder) => !existsSync(folder))).toEqual([]);
+});
 
 test('the folder of a container that lives is kept, however old; that of one that is over goes once nobody wants it', async () => {
   const before = await open();
