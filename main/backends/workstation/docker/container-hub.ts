@@ -118,7 +118,8 @@ export class ContainerHub {
     const { engine, owner } = this.options;
     const abort = new AbortController();
     const ends = { label: [`${managedLabel}=${owner}`], event: ['die', 'oom', 'kill', 'destroy'] };
-    // Podman's own events have other names and no labels, and are filtered by those.
+    // Podman's own events have other names and no labels, and are filtered by those. One that was not looked at yet may be it.
+    if (engine.known() === null) await engine.ready(0);
     const isPodman = engine.known()?.podman === true;
     const filters = JSON.stringify({ type: ['container'], ...(isPodman ? {} : ends) });
     // Also those of the time without a connection, as far as the Engine has kept them.

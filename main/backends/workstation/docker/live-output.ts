@@ -57,6 +57,8 @@ export class LiveOutput {
   /** Resolves once it is heard, or cannot be now: the log is whole without it. */
   async open(): Promise<void> {
     const { engine, container } = this.options;
+    if (engine.known() === null) await engine.ready(0);
+    if (this.over) return;
     // Podman would take the question itself for what is typed.
     if (engine.known()?.podman === true) {
       this.close();
