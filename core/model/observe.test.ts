@@ -50,6 +50,27 @@ describe('applying one observation', () => {
     expect(world.attempt(second).state).toBe('RUNNING');
   });
 
+  test('a warning that became the cause of the end is told once, and others stay', () => {
+    const id = fresh().submit();
+    const uid = world.assign(`${id}/0`);
+    const again = { code: 'REGISTRY_UNREACHABLE', message: 'It is asked again 5 s later.' } as const;
+    const other = { code: 'GPU_IDLE', message: 'A card lies idle.' } as const;
+    world.observe(uid, 'BUILDING', { warnings: [again, other] });
+    expect(world.attempt(uid).warnings).toEqual([again, other]);
+    const cause = { code: 'REGISTRY_UNREACHABLE', message: 'It was asked 6 times.' } as const;
+    world.observe(uid, 'WORKER_FAILED', { warnings: [other], cause });
+    expect(world.attempt(uid)).toMatchObject({ warnings: [other], cause });
+  });
+
+  test('a warning that says where the log may be cut stays also where that was the end', () => {
+    const id = fresh().submit();
+    const uid = world.run(`${id}/0`);
+    const warning = { code: 'LOG_STORAGE_FULL', message: 'Output may be missing.' } as const;
+    world.observe(uid, 'RUNNING', { warnings: [warning] });
+    world.observe(uid, 'FAILED', { cause: { code: 'LOG_STORAGE_FULL', message: 'The disk was full.' } });
+    expect(world.attempt(uid).warnings).toEqual([warning]);
+  });
+
   test('an attempt whose first report is its end has its start in the audit as well, before the end', () => {
     const id = fresh().submit();
     const uid = world.assign(`${id}/0`);

@@ -2,6 +2,7 @@
 import { isActiveTaskState, type AttemptState } from '../contract/states.js';
 import type { AttemptUsage } from '../contract/usage.js';
 import type { Cause } from '../contract/views.js';
+import { logCutCodes } from '../formats/log-cut.js';
 import { auditAttempt, endAttempt, isTerminalAttempt, type EndState } from './attempt-end.js';
 import type { Draft } from './draft.js';
 import { exitCodeOfSignal } from './exit-codes.js';
@@ -71,7 +72,7 @@ export function observe(draft: Draft, observation: Observation, nowMs: number): 
   if (startedAtMs !== null)
     noteStart(draft, { ...task, startedAtMs: task.startedAtMs ?? startedAtMs }, startedAtMs, nowMs);
   const cause = ending === 'SUCCEEDED' ? null : (observation.cause ?? defaultCause(ending, ended));
-  endAttempt(draft, ended, {
+  endAttempt(draft, withoutSaid(ended, cause, observation.warnings), {
     state: ending,
     nowMs,
     actor: controllerActor,
@@ -135,6 +136,18 @@ function addWarnings(draft: Draft, attempt: Attempt, warnings: readonly Cause[],
     }
   }
   return kept === attempt.warnings ? attempt : { ...attempt, warnings: kept };
+}
+
+/**
+ * What was only the beginning of what it ended by, and is told with its end no more, is said by the cause; but where a log may be cut is said by
+ * its warning alone, which a host that began later does not know of.
+ */
+function withoutSaid(attempt: Attempt, cause: Cause | null, told: readonly Cause[]): Attempt {
+  const isSaid = ({ code }: Cause): boolean =>
+    code === cause?.code && !logCutCodes.has(code) && !told.some((warning) => warning.code === code);
+  return attempt.warnings.some(isSaid)
+    ? { ...attempt, warnings: attempt.warnings.filter((warning) => !isSaid(warning)) }
+    : attempt;
 }
 
 /**

@@ -260,7 +260,12 @@ describe.skipIf(noEngine || noRegistry)(withEngine(`images of a registry${why}`)
       expect(warned).toMatchObject({ state: 'BUILDING', warnings: [{ code: 'REGISTRY_UNREACHABLE' }] });
       expect(warned.warnings[0]?.message).toContain('503');
       answers.trouble = false;
-      expect(await host.over(launch.uid, longMs)).toMatchObject({ state: 'SUCCEEDED', cause: null });
+      const end = await host.over(launch.uid, longMs);
+      expect(end).toMatchObject({ state: 'SUCCEEDED', cause: null });
+      // Nothing is asked any more.
+      const said = end.warnings.map(({ message }) => message).join();
+      expect(said).toContain('The image is there now.');
+      expect(said).not.toContain('asked again');
     } finally {
       proxy.closeAllConnections();
       proxy.close();

@@ -212,13 +212,13 @@ export class ContainerAttempt {
   /** The container's id, made now or before. */
   private async build(part: Part): Promise<string> {
     const { entry, context } = this;
-    const launch = this.launch();
-    const built = await buildContainer(context, entry.folder, launch, part, this.stopAsked);
+    const built = await buildContainer(context, entry.folder, this.launch(), part, this.stopAsked);
     if (built === null) throw new Over(this.unstarted('KILLED', this.stoppedCause()));
     if ('cause' in built) {
       if (built.cause.code === 'LOG_STORAGE_FULL') await pauseOf(waits.noSpacePauseMs);
       throw new Over(this.unstarted(built.blameless === true ? 'WORKER_FAILED' : 'FAILED', built.cause));
     }
+    this.pulls.came(context.reporter, entry);
     if (part === 'run') writeNote(entry.folder, { phase: 'created', containerId: built.id, end: null });
     return built.id;
   }
