@@ -61,11 +61,13 @@ export async function followAttemptLog(options: AttemptLogOptions): Promise<void
           growth = watchGrowth(connection, options.uid);
           continue;
         }
-        await options.sink.heard?.(growth.heard);
+        await options.sink.heard?.(ofOnly(growth.heard, options.only));
         await growth.beyond(seen);
       }
     } finally {
       growth?.end();
+      // Whatever comes next, nobody tells of it any more.
+      await options.sink.heard?.(nothingHeard);
     }
   };
   await whileAway(options, () => options.link.persist(read));
@@ -101,8 +103,13 @@ async function writeChunk(
     return;
   }
   if (before > 0) await sink.write(stream, data.subarray(0, before));
+  await sink.heard?.(nothingHeard);
   await cutReached?.(before > 0 && data[before - 1] !== lineFeed);
   if (before < data.length) await sink.write(stream, data.subarray(before));
+}
+
+function ofOnly(heard: LogHeard, only: AttemptLogOptions['only']): LogHeard {
+  return only === undefined ? heard : { ...nothingHeard, [only]: heard[only] };
 }
 
 interface Growth {

@@ -5,12 +5,15 @@ import { colourStates, localTimes, printable } from './format.js';
 
 export interface OutputStream extends Writable {
   readonly isTTY?: boolean;
+  readonly columns?: number;
 }
 
 export interface Output {
   readonly json: boolean;
   /** Several tasks' lines are told apart by a prefix on a terminal. */
   readonly isTerminal: boolean;
+  /** Columns of the terminal that both streams are on; null: they are not, or it does not tell. */
+  readonly columns: number | null;
   /** A result for people. */
   text(text: string): Promise<void>;
   /** A result for programs: one JSON text and a line break. */
@@ -67,6 +70,11 @@ export function createOutput(
   const output: Output = {
     json: options.json,
     isTerminal: streams.out.isTTY === true,
+    get columns() {
+      const { out, err } = streams;
+      // Some say 0 where they do not know.
+      return out.isTTY === true && err.isTTY === true ? out.columns || null : null;
+    },
     get outputGone() {
       return gone.out;
     },

@@ -1,4 +1,5 @@
 /** Puts the logs of several tasks onto two streams without ever mixing two lines. */
+import { columnsOf, firstColumns, withoutControls } from '../../core/formats/terminal-text.js';
 import type { Output } from './output.js';
 
 type Stream = 'out' | 'err';
@@ -23,12 +24,13 @@ const lineFeed = 0x0a;
 
 /** One task: its bytes, unchanged; on a terminal what is heard of an unfinished line is drawn over it, and taken off before what follows. */
 export function rawSink(output: Output): LogSink {
-  return output.isTerminal && !output.json ? terminalSink(output) : plainSink(output);
+  return output.columns !== null && !output.json ? terminalSink(output) : plainSink(output);
 }
 
 const clearLine = '\r\x1b[K';
 /** Of an unfinished line that is drawn again. */
 const mostRedrawn = 4096;
+const movesVertically = /\x1b\[[0-9;:]*[ABEF]/;
 
 function terminalSink(output: Output): LogSink {
   const plain = plainSink(output);
@@ -52,22 +54,28 @@ function terminalSink(output: Output): LogSink {
       line = whole.slice(ended.lastIndexOf('\r') + 1).slice(-mostRedrawn);
     },
     async heard(heard) {
-      const next = heard.err === '' ? heard.out : heard.err;
+      const next = coverOf(line, heard.err === '' ? heard.out : heard.err, output.columns ?? 0);
       if (next === covered) return;
       if (next === '') {
         await uncover();
         return;
       }
       covered = next;
-      const isWhole = next.startsWith('\r');
-      await show(isWhole ? clearLine : clearLine + line);
-      await output.bytes('out', Buffer.from(isWhole ? next.slice(1) : `…${next}`));
+      await output.bytes('out', Buffer.from(clearLine + next));
     },
     async end() {
       await uncover();
       await plain.end();
     },
   };
+}
+
+/** On one row, as no more can be taken off. Empty: the line itself takes several, or nothing was heard. */
+function coverOf(line: string, heard: string, columns: number): string {
+  const below = Buffer.from(line, 'latin1').toString();
+  if (heard === '' || columnsOf(below) >= columns || movesVertically.test(below)) return '';
+  const text = heard.startsWith('\r') ? heard.slice(1) : `${below}…${heard}`;
+  return firstColumns(withoutControls(text).trimEnd(), columns - 1);
 }
 
 function plainSink(output: Output): LogSink {

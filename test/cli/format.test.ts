@@ -108,6 +108,23 @@ describe('log bytes', () => {
     expect(kept.out().endsWith('\n\r\x1b[K…...\r\x1b[K')).toBe(true);
   });
 
+  it('are covered on one row alone, by text that acts on nothing', async () => {
+    const kept = keptOutput({ isTerminal: true, columns: 10 });
+    const sink = rawSink(kept.output);
+    const shown = async (out: string) => {
+      const before = kept.out().length;
+      await sink.heard?.({ out, err: '' });
+      return kept.out().slice(before);
+    };
+    expect(await shown(`\r\x1b[31m${'█'.repeat(9)}`)).toBe('\r\x1b[K████');
+    expect(await shown('\r\x1b[Aup\x1b[0m')).toBe('\r\x1b[Kup');
+    expect(await shown('')).toBe('\r\x1b[K');
+    await sink.write('out', Buffer.from('a line on two rows'));
+    expect(await shown('\r 7%')).toBe('');
+    await sink.write('out', Buffer.from('\r 6%'));
+    expect(await shown('\r 7%')).toBe('\r\x1b[K 7%');
+  });
+
   it('are nothing but those of the log where they go into a file', () => {
     expect(rawSink(keptOutput().output).heard).toBeUndefined();
     expect(rawSink(keptOutput({ isTerminal: true, json: true }).output).heard).toBeUndefined();

@@ -17,6 +17,7 @@ export function keptOutput(
     readonly json?: boolean;
     readonly outBreaksAfter?: number | undefined;
     readonly isTerminal?: boolean;
+    readonly columns?: number;
   } = {},
 ): KeptOutput {
   const parts: Record<'out' | 'err', Buffer[]> = { out: [], err: [] };
@@ -33,8 +34,9 @@ export function keptOutput(
         done();
       },
     });
+  const terminal = { isTTY: options.isTerminal ?? false, columns: options.columns ?? 80 };
   const output = createOutput(
-    { out: Object.assign(stream('out'), { isTTY: options.isTerminal ?? false }), err: stream('err') },
+    { out: Object.assign(stream('out'), terminal), err: Object.assign(stream('err'), terminal) },
     { json: options.json ?? false, colour: false },
   );
   return {

@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '../harness/eventually.js';
 import { refusal, RefusalError } from '../../core/contract/errors.js';
+import { followAttemptLog } from '../../main/cli/attempt-log.js';
 import { runCommand } from '../../main/cli/commands/run.js';
 import { openConnection } from '../../main/cli/connection.js';
+import { rawSink } from '../../main/cli/task-output.js';
 import { testContext, type TestContext } from './context.js';
 import { FakeHost, hostStatus, type Answers } from './fake-host.js';
 import { attempt, summary, task } from './views.js';
@@ -130,6 +132,26 @@ describe('job run', () => {
     host.changeJob(ended(0)[0], [...ended(0)[1]]);
     expect(await code).toBe(0);
     expect(made.out()).toBe('\r 1%\r\u001b[K 7%\r\u001b[K 1%\r 7%\n');
+  });
+
+  it('leaves nothing drawn of a line when its log can be followed no more, and nothing of the other stream', async () => {
+    const content = { out: Buffer.from('\r 1%'), err: Buffer.alloc(0), complete: false };
+    await start({ 'log.merged': logOf(content) });
+    host.log.set(uid, { outSize: 4, errSize: 0, complete: false });
+    const made = open({ isTerminal: true });
+    const { context } = made;
+    const sink = rawSink(context.output);
+    const reading = followAttemptLog({ link: context.link, uid, sink, follow: true, only: 'out' });
+    const failed = expect(reading).rejects.toThrow('no more');
+    await eventually(() => host.watchers('log')).toBe(1);
+    host.changeLog(uid, { outSize: 4, errSize: 0, complete: false, heard: { out: '\r 7%', err: '\r 9%' } });
+    await eventually(() => made.out()).toBe('\r 1%\r\u001b[K 7%');
+    host.answers['log.merged'] = () => {
+      throw new RefusalError(refusal('NOT_FOUND', 'no more'));
+    };
+    host.changeLog(uid, { outSize: 5, errSize: 0, complete: false, heard: { out: '\r 7%', err: '' } });
+    await failed;
+    expect(made.out()).toBe('\r 1%\r\u001b[K 7%\r\u001b[K 1%');
   });
 
   it('says once what holds up an attempt that is being made ready', async () => {

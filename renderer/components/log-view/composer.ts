@@ -4,7 +4,7 @@
  * other prints above it. Pure: the same chunks give the same text.
  */
 import { bytesBeforeCut, type LogCut } from '../../../core/formats/log-cut.js';
-import { columnsOf } from './log-rows.js';
+import { columnsOf, firstColumns } from '../../../core/formats/terminal-text.js';
 import { plainLine } from './plain-line.js';
 import { createEscapeFilter, type EscapeFilter } from './escape-filter.js';
 import { createStyleTracker, type StyleTracker } from './sgr.js';
@@ -211,17 +211,6 @@ export function createComposer(options: ComposerOptions): Composer {
       columns = value;
     },
   };
-}
-
-/** As much of a text as takes no more columns. */
-function firstColumns(text: string, columns: number): string {
-  if (columnsOf(text) <= columns) return text;
-  let fits = '';
-  for (const letter of text) {
-    if (columnsOf(fits + letter) > columns) break;
-    fits += letter;
-  }
-  return fits;
 }
 
 /** The chunks, parted where the log may be cut. */

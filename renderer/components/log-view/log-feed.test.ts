@@ -45,6 +45,12 @@ describe('log feed', () => {
     feed.grown(log.size, false, { out: '\r 7%', err: '' });
     await settled();
     expect(screen.text).toBe(before);
+    feed.setFollowing(true);
+    await settled();
+    expect(screen.text.endsWith(' 7%')).toBe(true);
+    feed.failed(refusal('UNAVAILABLE', 'The host ended.'));
+    await settled();
+    expect(screen.text.endsWith(' 2%')).toBe(true);
   });
 
   it('says that an empty log is complete', async () => {

@@ -320,6 +320,9 @@ export function createLogFeed(options: FeedOptions): LogFeed {
     },
     grown,
     failed(reason) {
+      // Nobody would take it off again.
+      heard = nothingHeard;
+      if (!reading) cover();
       set({ loading: false, error: reason });
     },
     setFollowing(following) {
@@ -329,6 +332,7 @@ export function createLogFeed(options: FeedOptions): LogFeed {
       set({ following });
       if (!following) return;
       screen.scrollToEnd();
+      if (!reading) cover();
       void pump();
     },
     loadEarlier() {

@@ -1,15 +1,5 @@
-/** How much room text takes in a terminal. */
-
-const controlSequence = new RegExp(`${String.fromCharCode(27)}\\[[0-9;:]*[A-Za-z]`, 'g');
-
-/** Columns a text takes at most: characters beyond Latin count as two. */
-export function columnsOf(written: string): number {
-  const text = written.includes('\x1b') ? written.replace(controlSequence, '') : written;
-  let total = 0;
-  for (let at = 0; at < text.length; at += 1)
-    total += text.charCodeAt(at) >= 0x1100 ? 2 : text.charAt(at) === '\t' ? 8 : 1;
-  return total;
-}
+/** How many rows text takes in a terminal. */
+import { columnsOf } from '../../../core/formats/terminal-text.js';
 
 /**
  * Rows a text takes at most, lines that are wider than the terminal on several; one without an end takes those it has filled. Too many are

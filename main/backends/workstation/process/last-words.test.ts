@@ -34,7 +34,7 @@ test.skipIf(process.platform === 'win32')('a pipe in its place is not waited for
 test('what failed is said by the last line of its error output, as plain text; with a terminal, by that of its output', () => {
   writeFileSync(
     path.join(folder, 'err'),
-    'Traceback:\n  10%|#\r 20%|##\r\x1b]0;title\x07\x1b[1;31mRuntimeError\x1b[0m:\tout of memory\x07\n\n',
+    'Traceback:\n  10%|#\r 20%|##\r\x1b]0;title\x07\x1b[1;31mRuntimeError\x1b[0m:\t\u202eout of memory\x07\n\n',
   );
   writeFileSync(path.join(folder, 'out'), 'step 3\n');
   expect(lastWords(folder).last).toBe('RuntimeError: out of memory');

@@ -2,12 +2,10 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import { LogLineReader } from '../../../../core/formats/docker/log-lines.js';
+import { withoutControls } from '../../../../core/formats/terminal-text.js';
 
 const tailBytes = 4096;
 const lineBytes = 500;
-/** Colours and titles of a terminal. */
-const escapes = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])/g;
-const controls = /\p{Cc}+/gu;
 /** As the C library and those who wrap it say ENOSPC and EDQUOT. */
 const noRoom = /No space left on device|Disk quota exceeded|\bENOSPC\b|\bEDQUOT\b/i;
 
@@ -52,9 +50,7 @@ function lastLines(file: string): readonly string[] {
 function linesOf(tail: Uint8Array): readonly string[] {
   const reader = new LogLineReader(lineBytes);
   const lines = [...reader.push(tail), ...reader.end()];
-  return lines
-    .map((line) => line.replace(escapes, '').replace(controls, ' ').trim())
-    .filter((line) => line !== '');
+  return lines.map((line) => withoutControls(line).trim()).filter((line) => line !== '');
 }
 
 function tailOf(file: string): Buffer {
