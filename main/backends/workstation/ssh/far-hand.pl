@@ -276,7 +276,9 @@ sub step_end {
       }
     }
     $a->{first} = 0;
-    note_sent($a) if $a->{stopped};
+    # Not of one that has hardly begun: its command may still have to be told, by whichever hand there is then.
+    my $begun = !$a->{young} || $now - $a->{since} > 1;
+    note_sent($a) if $a->{stopped} && $begun && grep { $_ != $a->{pid} } keys %{ $a->{told} };
     if ($now < $a->{deadline}) {
       my $left = $a->{deadline} - $now;
       $a->{next} = $now + ($a->{pause} < $left ? $a->{pause} : $left);

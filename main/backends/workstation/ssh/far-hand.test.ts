@@ -153,6 +153,34 @@ describe('a stop whose grace outlives its hand', () => {
     expect(readFileSync(told(), 'utf8')).toBe('TERM\n');
   });
 
+  test('is told to a command that its supervisor was only about to make', async () => {
+    const launch = saving();
+    const hand = await open();
+    const [begun, fork] = [path.join(scratch, 'begun'), path.join(scratch, 'fork')];
+    const text = readFileSync(at('supervisor'), 'utf8');
+    writeFileSync(
+      at('supervisor'),
+      text.replace('  (exec "$@"', `  : >${begun}; until [ -e ${fork} ]; do :; done\n  (exec "$@"`),
+    );
+    hand.start(launch);
+    await eventually(() => existsSync(begun)).toBe(true);
+    hand.send('stop', launch.uid, 'TERM', '60000', '');
+    for (const number of ['1', '2']) {
+      hand.send('ping', number);
+      await hand.word('pong', (word) => word.text(0) === number);
+    }
+    await hand.kill();
+    writeFileSync(fork, '');
+    await eventually(() => existsSync(path.join(scratch, 'ready'))).toBe(true);
+    const next = await open();
+    next.send('stop', launch.uid, 'TERM', '60000', '');
+    await eventually(() => existsSync(told())).toBe(true);
+    writeFileSync(gate(), '');
+    const gone = await next.word('gone');
+    expect([gone.text(3), gone.text(9)]).toEqual(['7', 'SIGTERM']);
+    expect(readFileSync(told(), 'utf8')).toBe('TERM\n');
+  });
+
   test('is known to have ended what ended meanwhile', async () => {
     const launch = await stopped();
     writeFileSync(gate(), '');
