@@ -20,7 +20,13 @@ export const charts = {
     return `${name}${last === null ? 'nothing now' : `${last} now`}, at most ${highest}.`;
   },
   range: 'Time shown',
-  ranges: { '10min': '10 min', '1h': '1 h', '24h': '24 h', '7d': '7 days' } as const,
+  ranges: {
+    whole: 'Whole run',
+    '10min': '10 min',
+    '1h': '1 h',
+    '24h': '24 h',
+    '7d': '7 days',
+  } as const,
   pause: 'Pause',
   goOn: 'Go on',
   what: 'The load over time',

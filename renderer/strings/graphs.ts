@@ -20,5 +20,6 @@ export const graphs = {
   },
   foreign: (cards: readonly string[]): string =>
     `Its processes also computed on ${cards.join(', ')}, which it was not given.`,
-  trend: (machine: string): string => `${machine} in the last 10 minutes`,
+  graphsOf: (machine: string): string => `Graphs of ${machine}`,
+  trend: (machine: string, range: string): string => `${machine} in the last ${range}`,
 } as const;

@@ -9,8 +9,9 @@ import { asRefusal } from '../../state/hooks.js';
 import { appendHistory, historyUntil, noHistory, type HistoryData } from './history-data.js';
 
 export interface HistorySpan {
-  /** Of the last so many milliseconds; null: from `fromMs` on. */
+  /** Of the last so many milliseconds; null: all. */
   readonly lastMs: number | null;
+  /** Nothing before. */
   readonly fromMs: number;
   /** Over by then: asked for once. Null: goes on. */
   readonly toMs: number | null;
@@ -39,8 +40,9 @@ export function useHistory(machineId: string, span: HistorySpan, paused: boolean
     let ended = false;
     /** What is over is asked for until it was read once. */
     let read = false;
-    const from = (now: number) => (range === null ? start : now - range);
-    const everyMs = (range ?? Date.now() - start) <= fineRangeMs ? fineAskMs : coarseAskMs;
+    const from = (now: number) => (range === null ? start : Math.max(start, now - range));
+    const begunMs = Date.now();
+    const everyMs = begunMs - from(begunMs) <= fineRangeMs ? fineAskMs : coarseAskMs;
 
     const ask = () => {
       timer = null;

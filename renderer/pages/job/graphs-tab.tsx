@@ -1,28 +1,34 @@
 /** What the job uses, or used: load of its machines and of its own cards over its run. */
-import { Button } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import type { MachineView } from '../../../core/contract/machines.js';
 import type { TaskView } from '../../../core/contract/views.js';
 import { machineRoute, routeHash } from '../../app/router.js';
+import { ChartControls } from '../../components/charts/chart-controls.js';
 import { LoadCharts, type LoadFigure } from '../../components/charts/load-charts.js';
 import { EmptyState } from '../../components/feedback.js';
-import { Icon } from '../../components/icon.js';
 import { useTopic } from '../../state/hooks.js';
-import { charts } from '../../strings/charts.js';
 import { graphs as words } from '../../strings/graphs.js';
-import { jobRuns, mostMachines } from './job-runs.js';
+import { jobRuns, mostMachines, runRanges, spanOf, type RunRange } from './job-runs.js';
 import styles from './job-page.module.css';
 
 const own: readonly LoadFigure[] = ['cpu', 'memory'];
 const withCards: readonly LoadFigure[] = ['gpu-use', 'gpu-memory', 'gpu-power', 'cpu', 'memory'];
 
 export function GraphsTab({ tasks }: { readonly tasks: readonly TaskView[] }) {
+  const [range, setRange] = useState<RunRange>('whole');
   const [paused, setPaused] = useState(false);
   const overview = useTopic('overview', {});
   const machines = overview.kind === 'live' ? overview.value.machines : [];
   const written = JSON.stringify(jobRuns(tasks));
   // The same until an attempt starts or ends, so that a graph is not begun anew with each change of the job.
-  const runs = useMemo(() => JSON.parse(written) as ReturnType<typeof jobRuns>, [written]);
+  const runs = useMemo(
+    () =>
+      (JSON.parse(written) as ReturnType<typeof jobRuns>).map((run) => ({
+        ...run,
+        span: spanOf(run, range),
+      })),
+    [written, range],
+  );
   if (runs.length === 0) {
     return (
       <EmptyState icon="activity" title={words.noneTitle}>
@@ -35,18 +41,13 @@ export function GraphsTab({ tasks }: { readonly tasks: readonly TaskView[] }) {
     <div className={styles['graphs']}>
       <div className={styles['graphsHead']}>
         <p className="iris-muted">{words.intro}</p>
-        {goesOn ? (
-          <Button
-            variant="default"
-            leftSection={<Icon name={paused ? 'release' : 'hold'} size={14} />}
-            aria-pressed={paused}
-            onClick={() => {
-              setPaused(!paused);
-            }}
-          >
-            {paused ? charts.goOn : charts.pause}
-          </Button>
-        ) : null}
+        <ChartControls
+          offered={runRanges}
+          range={range}
+          onRange={setRange}
+          paused={paused}
+          onPause={goesOn ? setPaused : null}
+        />
       </div>
       {runs.slice(0, mostMachines).map((run) => {
         const known = machines.find(({ id }) => id === run.machineId);

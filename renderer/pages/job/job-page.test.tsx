@@ -234,6 +234,31 @@ describe('Job page', () => {
     await screen.findByRole('button', { name: 'Go on' });
   });
 
+  it('draws the end of its run alone when a shorter time is chosen, and nothing to pause once it is over', async () => {
+    const { host } = show(new FakeHost(), '/anna/train-llm-b7e2', 'graphs');
+    const asked = () => host.callsOf('machine.history').at(-1)?.sinceMs;
+    const { startedAtMs = null, finishedAtMs = null } = host.jobs.get('/anna/train-llm-b7e2') ?? {};
+    await waitFor(() => expect(asked()).toBe(startedAtMs));
+    fireEvent.click(screen.getByRole('radio', { name: '1 h' }));
+    await waitFor(() => expect(asked()).toBe((finishedAtMs ?? 0) - 3_600_000));
+    // Longer than it ran: nothing of before it.
+    fireEvent.click(screen.getByRole('radio', { name: '24 h' }));
+    await waitFor(() => expect(asked()).toBe(startedAtMs));
+    expect(screen.queryByRole('button', { name: 'Pause' })).toBeNull();
+  });
+
+  it('draws the last part of a run that goes on when a shorter time is chosen', async () => {
+    const { host } = show(new FakeHost(), '/anna/lr-sweep', 'graphs');
+    const asked = () => host.callsOf('machine.history').at(-1)?.sinceMs ?? 0;
+    await waitFor(() => expect(asked()).toBeGreaterThan(0));
+    const started = asked();
+    expect(started).toBeLessThan(Date.now() - 700_000);
+    fireEvent.click(screen.getByRole('radio', { name: '10 min' }));
+    await waitFor(() => expect(asked()).toBeGreaterThan(Date.now() - 601_000));
+    fireEvent.click(screen.getByRole('radio', { name: '7 days' }));
+    await waitFor(() => expect(asked()).toBe(started));
+  });
+
   it('names a job that does not exist', async () => {
     show(new FakeHost({ jobs: [] }), '/anna/gone');
     await screen.findByText('There is no job /anna/gone.');

@@ -1,5 +1,6 @@
 /** Where and when a job ran, by machine: what its graphs are of. */
 import type { TaskView } from '../../../core/contract/views.js';
+import { rangeNames, ranges, type Range } from '../../components/charts/chart-controls.js';
 import type { HistorySpan } from '../../components/charts/use-history.js';
 
 export interface JobRun {
@@ -46,4 +47,14 @@ export function jobRuns(tasks: readonly TaskView[]): JobRun[] {
       toMs,
       span: { lastMs: null, fromMs, toMs },
     }));
+}
+
+export type RunRange = 'whole' | Range;
+export const runRanges: readonly RunRange[] = ['whole', ...rangeNames];
+
+/** The run, or so much of its end, which is now while it goes on; never what was there before it. */
+export function spanOf({ span, toMs }: Pick<JobRun, 'span' | 'toMs'>, range: RunRange): HistorySpan {
+  if (range === 'whole') return span;
+  if (toMs !== null) return { ...span, fromMs: Math.max(span.fromMs, toMs - ranges[range]) };
+  return { lastMs: ranges[range], fromMs: span.fromMs, toMs: null };
 }

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { screen, within } from '@testing-library/react';
+import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { findViolations } from '../../../test/harness/axe.js';
 import { FakeHost } from '../../../test/harness/fake-host.js';
@@ -52,6 +52,37 @@ describe('Overview page', () => {
     expect(lost.textContent).toContain('No route to ws-2.lab');
     expect(within(lost).queryByRole('meter')).toBeNull();
     expect(within(screen.getByRole('article', { name: 'ws-3' })).getByText('Cordoned')).toBeTruthy();
+  });
+
+  it('draws the cards of a machine over a time that is chosen, and stands still when paused', async () => {
+    const { host } = renderInWindow(<OverviewPage />);
+    await screen.findByRole('img', { name: /^GPU use\. GPU 0: / });
+    expect(screen.getByRole('img', { name: /^GPU memory\. GPU 0: / })).toBeTruthy();
+    const asked = () => host.callsOf('machine.history').at(-1)?.sinceMs;
+    expect(asked()).toBeGreaterThan(Date.now() - 700_000);
+    fireEvent.click(screen.getByRole('radio', { name: '24 h' }));
+    await waitFor(() => expect(asked()).toBeLessThan(Date.now() - 86_000_000));
+    await screen.findByRole('region', { name: 'ws-1 in the last 24 h' });
+    fireEvent.click(screen.getByRole('button', { name: 'Pause' }));
+    expect(screen.getByRole('button', { name: 'Go on' }).getAttribute('aria-pressed')).toBe('true');
+    expect(screen.getByRole('img', { name: /^GPU use\. GPU 0: / })).toBeTruthy();
+  });
+
+  it('draws a machine among many when it is told to, and never one that does not answer', async () => {
+    const host = new FakeHost();
+    host.machines = fakeLab(host.nowMs);
+    renderInWindow(<OverviewPage />, { host });
+    const opens = await screen.findByRole('button', { name: 'Graphs of h100-1' });
+    expect(screen.queryByRole('button', { name: 'Graphs of ws-2' })).toBeNull();
+    expect(host.callsOf('machine.history')).toEqual([]);
+    fireEvent.click(opens);
+    expect(opens.getAttribute('aria-expanded')).toBe('true');
+    await screen.findByRole('img', { name: /^GPU use\. GPU 0: .* GPU 7/ });
+    expect(new Set(host.callsOf('machine.history').map(({ machineId }) => machineId))).toEqual(
+      new Set(['h100-1']),
+    );
+    fireEvent.click(opens);
+    expect(screen.queryByRole('img', { name: /^GPU use/ })).toBeNull();
   });
 
   it('shows the layout while it loads and teaches when there is no job', async () => {

@@ -1,18 +1,13 @@
 /** Overview: the machines on the left, what runs, waits and has ended on the right. Live while it is seen. */
-import { latePage } from '../../app/late-page.js';
 import { EmptyState, ErrorState, LoadingNote } from '../../components/feedback.js';
 import { NewJobButton } from '../../components/new-job-button.js';
 import { PageHeader } from '../../components/page-header.js';
 import { useTopic } from '../../state/hooks.js';
 import { overview as words } from '../../strings/overview.js';
 import { JobLines, JobLinesSkeleton } from './job-lines.js';
-import { MachinePanel, MachineSkeleton } from './machine-panel.js';
+import { MachineList } from './machine-list.js';
+import { MachineSkeleton } from './machine-panel.js';
 import styles from './overview-page.module.css';
-
-/** With more machines each has its graphs on its own page. */
-const mostTrends = 3;
-/** What draws is read after the page is there. */
-const trend = latePage(async () => (await import('./machine-trend.js')).MachineTrend);
 
 export function OverviewPage() {
   const state = useTopic('overview', {});
@@ -28,14 +23,7 @@ export function OverviewPage() {
               {state.kind === 'loading' ? (
                 <MachineSkeleton />
               ) : (
-                state.value.machines.map((machine) => (
-                  <div key={machine.id}>
-                    <MachinePanel machine={machine} />
-                    {state.value.machines.length <= mostTrends && machine.contact.state === 'CONNECTED' ? (
-                      <trend.Page machine={machine} />
-                    ) : null}
-                  </div>
-                ))
+                <MachineList machines={state.value.machines} />
               )}
             </section>
             <div className={styles['jobs']}>
