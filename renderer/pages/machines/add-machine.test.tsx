@@ -64,6 +64,23 @@ describe('Add a workstation', () => {
     expect(host.callsOf('machine.add')[0]?.acceptKey).toBe(fingerprint);
   });
 
+  it('says where a key is accepted that it is not the one known, though the steps may be out of sight there', async () => {
+    const host = new FakeHost();
+    const message = 'The host key of ws-9 has changed.';
+    const advice = 'Ask who administers it why.';
+    host.lab.checks.set('ws-9', [
+      ...fakeChecks('ws-9').slice(0, 1),
+      { step: 'host-key', outcome: 'FAILED', message, advice, fingerprint },
+    ]);
+    const dialog = await open(host);
+    check(dialog, 'ws-9');
+    const box = await within(dialog).findByRole('checkbox', { name: /^I compared it/ });
+    expect(box.closest('form')?.textContent).toContain(message);
+    expect(box.closest('form')?.textContent).toContain(advice);
+    expect(host.callsOf('machine.check')).toHaveLength(1);
+    expect(within(dialog).getByRole('button', { name: 'Add' }).hasAttribute('disabled')).toBe(true);
+  });
+
   it('says what to do about each failure and offers no name while it cannot be added', async () => {
     const host = new FakeHost();
     const checks = fakeChecks('ws-9').map((item) =>

@@ -1,6 +1,6 @@
 /** Adds a machine: its address, a look at it step by step, its key accepted by hand where it is not known, a name. */
 import { Button, Checkbox, Group, Modal, TextInput } from '@mantine/core';
-import { useRef, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import {
   machineName,
   sshAddress,
@@ -85,6 +85,7 @@ function Wizard({ known, onClose }: Omit<AddMachineProps, 'opened'>) {
   const isShown = useIsShown();
   const [refused, setRefused] = useRefused(words.notAdded);
   const nameField = useRef<HTMLInputElement>(null);
+  const whyId = useId();
   const acceptBox = useRef<HTMLInputElement>(null);
   const addressRead = sshAddress.safeParse(address);
   const nameRead = machineName.safeParse(name.trim());
@@ -137,10 +138,11 @@ function Wizard({ known, onClose }: Omit<AddMachineProps, 'opened'>) {
       setAdding(false);
     }
   };
-  const key =
+  const keyCheck =
     look.kind === 'looked'
-      ? look.checks.find((item) => item.step === 'host-key' && item.outcome === 'FAILED')?.fingerprint
-      : null;
+      ? look.checks.find((item) => item.step === 'host-key' && item.outcome === 'FAILED')
+      : undefined;
+  const key = keyCheck?.fingerprint;
   const usable = look.kind === 'looked' && look.usable;
 
   return (
@@ -194,11 +196,17 @@ function Wizard({ known, onClose }: Omit<AddMachineProps, 'opened'>) {
             if (compared) check(key);
           }}
         >
+          {/* In a small window the step that says so is out of sight here. */}
+          <p id={whyId} className={styles['found']}>
+            {keyCheck?.message}
+            {keyCheck?.advice === null ? null : <span className={styles['advice']}>{keyCheck?.advice}</span>}
+          </p>
           <span className="iris-muted">{words.fingerprint}</span>
           <code className={`${styles['fingerprint'] ?? ''} iris-mono`}>{key}</code>
           <Checkbox
             ref={acceptBox}
             label={words.acceptKey(hostOf(look.address))}
+            aria-describedby={whyId}
             checked={compared}
             onChange={(event) => {
               setCompared(event.currentTarget.checked);
