@@ -16,6 +16,7 @@ import type {
 import type { AttemptUsage } from '../../core/contract/usage.js';
 import type { TopicDelta } from '../../core/contract/api.js';
 import type { Cause } from '../../core/contract/views.js';
+import type { DiskRates } from '../../core/formats/disk-counts.js';
 
 export interface BackendDescription {
   readonly id: string;
@@ -41,6 +42,8 @@ export interface WorkerObservation {
   readonly cpuBusyPercent: number | null;
   readonly memoryAvailableBytes: number;
   readonly disks: readonly DiskView[];
+  /** Of all its disks, since the sample before; null or absent: not known. */
+  readonly diskRates?: DiskRates | null | undefined;
   readonly sampledAtMs: number;
   /** Of a machine reached over the network; absent: the one the controller runs on. */
   readonly address?: string | undefined;

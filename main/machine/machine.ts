@@ -1,7 +1,8 @@
 /** What this computer has and how busy it is. Whole on Linux; elsewhere what Node can tell. */
-import { readFileSync, statfsSync } from 'node:fs';
+import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import os from 'node:os';
 import type { DiskView } from '../../core/contract/machines.js';
+import { DiskMeter, readDiskCounts, type DiskRates } from '../../core/formats/disk-counts.js';
 
 export interface MachineSample {
   readonly hostname: string;
@@ -13,6 +14,8 @@ export interface MachineSample {
   readonly memoryTotalBytes: number;
   readonly memoryAvailableBytes: number;
   readonly disks: readonly DiskView[];
+  /** Of all disks, since the sample before; null at first, and where the system does not count. */
+  readonly diskRates: DiskRates | null;
 }
 
 export interface DiskOfInterest {
@@ -22,6 +25,7 @@ export interface DiskOfInterest {
 
 export class MachineSampler {
   private readonly fixed: Pick<MachineSample, 'hostname' | 'platform' | 'cpuModel' | 'cpuCount'>;
+  private readonly meter = new DiskMeter();
   private previous: { readonly busy: number; readonly all: number } | null = null;
 
   constructor(private readonly disks: readonly DiskOfInterest[]) {
@@ -41,6 +45,10 @@ export class MachineSampler {
       memoryTotalBytes: os.totalmem(),
       memoryAvailableBytes: availableMemory(),
       disks: readDisks(this.disks),
+      diskRates: this.meter.rates(
+        readDiskCounts(readText('/proc/diskstats') ?? '', isDisk),
+        performance.now(),
+      ),
     };
   }
 
@@ -53,6 +61,11 @@ export class MachineSampler {
     const share = (now.busy - before.busy) / (now.all - before.all);
     return Math.round(Math.min(1, Math.max(0, share)) * 1000) / 10;
   }
+}
+
+/** What is made of others, or a part of one, has no device of its own. */
+function isDisk(name: string): boolean {
+  return existsSync(`/sys/block/${name.replaceAll('/', '!')}/device`);
 }
 
 function readText(file: string): string | null {

@@ -4,6 +4,9 @@ import { formatSize } from '../../core/formats/sizes.js';
 export const charts = {
   processors: 'Processors',
   memory: 'Memory',
+  disks: 'Disks of the machine, a second',
+  diskRead: 'Read',
+  diskWritten: 'Written',
   gpuUse: 'GPU use',
   gpuMemory: 'GPU memory',
   gpuPower: 'GPU power',

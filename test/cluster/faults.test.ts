@@ -45,6 +45,14 @@ describeLab('a workstation by SSH', () => {
     await machines.lab.remove(host);
   });
 
+  test('tells how much its disks read and write, while somebody looks', async () => {
+    const probe = await machines.open(host, patient);
+    probe.backend.watchWorkers(true);
+    const keys = () => probe.backend.history?.('ws-two', 0).series.map(({ key }) => key) ?? [];
+    await eventually(() => keys().includes('disk-bytes:written'), 'two samples are there');
+    expect(keys()).toEqual(expect.arrayContaining(['cpu-percent', 'disk-bytes:read']));
+  });
+
   test('tells what a task used of processors, memory and disks, as seen last when it was told to stop', async () => {
     const probe = await machines.open(host, patient);
     const script =

@@ -175,6 +175,8 @@ function history(host: FakeHost, machine: MachineView, sinceMs: number): History
     timesMs,
     series: [
       { key: 'cpu-percent', values: wave(machine.cpuBusyPercent ?? 0, 12, 1, 100) },
+      { key: 'disk-bytes:read', values: wave(40e6, 30e6, 2, 500e6) },
+      { key: 'disk-bytes:written', values: wave(9e6, 8e6, 3, 500e6) },
       { key: 'memory-bytes', values: wave(used, used / 12, 2, machine.memoryTotalBytes) },
       ...machine.gpus.flatMap((gpu) => {
         const of = (key: string, value: number | null, swing: number, most: number) => ({

@@ -241,6 +241,7 @@ export class WorkerWatch {
       cpuBusyPercent: sample.cpuBusyPercent,
       memoryAvailableBytes: sample.memoryAvailableBytes,
       disks: sample.disks,
+      diskRates: sample.diskRates,
       sampledAtMs: this.options.nowMs(),
       ...(others === null || (others.cpuMillicores === 0 && others.memoryBytes === 0)
         ? {}
@@ -254,6 +255,11 @@ export function figuresOf(worker: WorkerObservation): LoadFigures {
     'cpu-percent': worker.cpuBusyPercent,
     'memory-bytes': worker.memoryBytes - worker.memoryAvailableBytes,
   };
+  // A machine that does not count them has no empty graph.
+  if (worker.diskRates !== undefined && worker.diskRates !== null) {
+    figures['disk-bytes:read'] = worker.diskRates.readBytesPerSecond;
+    figures['disk-bytes:written'] = worker.diskRates.writtenBytesPerSecond;
+  }
   for (const gpu of worker.gpus) {
     figures[`gpu-percent:${gpu.uuid}`] = gpu.utilizationPercent;
     figures[`gpu-memory-bytes:${gpu.uuid}`] = gpu.memoryUsedBytes;

@@ -42,3 +42,16 @@ it('draws a card in its colour in each figure, also where others have none', asy
   expect(await looks('GPU use')).toEqual([false, 'var(--iris-chart-8)', 'dashed']);
   expect(await looks('GPU memory')).toEqual([true, 'var(--iris-chart-8)', 'dashed']);
 });
+
+it('draws what disks read and write in one figure', async () => {
+  const host = new FakeHost();
+  const [machine] = host.machines;
+  if (machine === undefined) throw new Error('no machine');
+  const span = { lastMs: 600_000, fromMs: 0, toMs: null };
+  renderInWindow(<LoadCharts machine={machine} span={span} paused={false} figures={['cpu', 'disk']} />, {
+    host,
+  });
+  const chart = await screen.findByRole('figure', { name: 'Disks of the machine, a second' });
+  expect(within(chart).getByText('Read')).toBeTruthy();
+  expect(within(chart).getByText('Written')).toBeTruthy();
+});

@@ -1,4 +1,4 @@
-/** Graphs of one machine's load, or of some of its cards: processors, memory, and of cards use, memory, power and temperature. */
+/** Graphs of one machine's load, or of some of its cards: processors, memory, disks, and of cards use, memory, power and temperature. */
 import { useMemo } from 'react';
 import type { MachineView } from '../../../core/contract/machines.js';
 import { EmptyState, ErrorState, LoadingNote, Skeleton } from '../feedback.js';
@@ -8,11 +8,12 @@ import styles from './load-charts.module.css';
 import { TimeChart, type ChartLine } from './time-chart.js';
 import { useHistory, type HistorySpan } from './use-history.js';
 
-export type LoadFigure = 'cpu' | 'memory' | 'gpu-use' | 'gpu-memory' | 'gpu-power' | 'gpu-heat';
+export type LoadFigure = 'cpu' | 'memory' | 'disk' | 'gpu-use' | 'gpu-memory' | 'gpu-power' | 'gpu-heat';
 
 const figureNames: readonly LoadFigure[] = [
   'cpu',
   'memory',
+  'disk',
   'gpu-use',
   'gpu-memory',
   'gpu-power',
@@ -57,6 +58,7 @@ const figures: Readonly<Record<LoadFigure, Figure>> = {
     most: (machine) => (machine.memoryTotalBytes === 0 ? null : machine.memoryTotalBytes),
     steps: sizes,
   },
+  disk: { title: words.disks, key: 'disk-bytes', text: words.size, most: () => null, steps: sizes },
   'gpu-use': {
     title: words.gpuUse,
     key: 'gpu-percent',
@@ -157,12 +159,13 @@ function Drawn(props: DrawnProps) {
         .filter((name) => wanted.split(' ').includes(name))
         .flatMap((name) => {
           const figure = figures[name];
-          const isCard = name.startsWith('gpu');
-          const lines = isCard
+          const lines = name.startsWith('gpu')
             ? cardsWith(figure, data, gpus, devices)
-            : data.series.has(figure.key)
-              ? [{ key: figure.key, label: figure.title }]
-              : [];
+            : [
+                { key: figure.key, label: figure.title },
+                { key: `${figure.key}:read`, label: words.diskRead },
+                { key: `${figure.key}:written`, label: words.diskWritten },
+              ].filter(({ key }) => data.series.has(key));
           if (lines.length === 0) return [];
           const keys = lines.map(({ key }) => key);
           const uuids = keys.map((key) => key.slice(figure.key.length + 1));

@@ -11,8 +11,8 @@ import { graphs as words } from '../../strings/graphs.js';
 import { jobRuns, mostMachines, runRanges, spanOf, type RunRange } from './job-runs.js';
 import styles from './job-page.module.css';
 
-const own: readonly LoadFigure[] = ['cpu', 'memory'];
-const withCards: readonly LoadFigure[] = ['gpu-use', 'gpu-memory', 'gpu-power', 'cpu', 'memory'];
+const own: readonly LoadFigure[] = ['cpu', 'memory', 'disk'];
+const withCards: readonly LoadFigure[] = ['gpu-use', 'gpu-memory', 'gpu-power', 'cpu', 'memory', 'disk'];
 
 export function GraphsTab({ tasks }: { readonly tasks: readonly TaskView[] }) {
   const [range, setRange] = useState<RunRange>('whole');

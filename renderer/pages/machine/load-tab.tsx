@@ -7,8 +7,16 @@ import { lastMs } from '../../components/charts/use-history.js';
 import { machine as machineWords } from '../../strings/machine.js';
 import styles from './machine-page.module.css';
 
-const own: readonly LoadFigure[] = ['cpu', 'memory'];
-const all: readonly LoadFigure[] = ['cpu', 'memory', 'gpu-use', 'gpu-memory', 'gpu-power', 'gpu-heat'];
+const own: readonly LoadFigure[] = ['cpu', 'memory', 'disk'];
+const all: readonly LoadFigure[] = [
+  'cpu',
+  'memory',
+  'disk',
+  'gpu-use',
+  'gpu-memory',
+  'gpu-power',
+  'gpu-heat',
+];
 
 export interface LoadTabProps {
   readonly machine: MachineView;

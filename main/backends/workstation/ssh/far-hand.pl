@@ -875,7 +875,17 @@ sub sample {
   my $memory = slurp('/proc/meminfo') || '';
   $available = 1024 * $1 if $memory =~ /^MemAvailable:\s+(\d+) kB$/m;
   $total = 1024 * $1 if $memory =~ /^MemTotal:\s+(\d+) kB$/m;
-  say_('sample', $busy, $all, $total, $available);
+  # Of devices of their own: what is made of others, or a part of one, would count the same again.
+  my ($read, $written) = ('', '');
+  for (split /\n/, slurp('/proc/diskstats') || '') {
+    my (undef, undef, $name, undef, undef, $in, undef, undef, undef, $out) = split ' ';
+    next unless defined $out;
+    $name =~ tr{/}{!};
+    next unless -e "/sys/block/$name/device";
+    $read = ($read || 0) + 512 * $in;
+    $written = ($written || 0) + 512 * $out;
+  }
+  say_('sample', $busy, $all, $total, $available, sprintf('%.0f', 1000 * mono()), map { $_ eq '' ? '' : sprintf '%.0f', $_ } $read, $written);
 }
 
 # Attempts of which nothing was written for a day longer than a controller keeps jobs. None that lives is one of them: a container may

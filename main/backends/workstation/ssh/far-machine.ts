@@ -1,4 +1,5 @@
 /** What a machine reached by SSH has and how busy it is, from the words of its far hand. */
+import { DiskMeter, type DiskRates } from '../../../../core/formats/disk-counts.js';
 import type { GpuView } from '../../../../core/contract/gpus.js';
 import type { DiskView, DockerState } from '../../../../core/contract/machines.js';
 import { nothingClaimed, withClaims, type OthersClaims } from '../claims/machine-claims.js';
@@ -99,6 +100,7 @@ export function dockerOf(outcome: string, text: string): DockerState {
 /** Keeps what was seen last. */
 export class FarMachine {
   private ticks: { readonly busy: number; readonly all: number } | null = null;
+  private meter = new DiskMeter();
   private reading: FarGpus = { gpus: [], note: 'not looked at yet' };
   private claimed: readonly GpuView[] = [];
   /** Why no card there can be claimed; null: they can. */
@@ -108,6 +110,7 @@ export class FarMachine {
   /** Whether errors of cards in the kernel's log there are seen. */
   errorLog: GpuReading['errorLog'];
   cpuBusyPercent: number | null = null;
+  diskRates: DiskRates | null = null;
   memoryAvailableBytes = 0;
   disks: readonly DiskView[] = [];
   docker: DockerState = { state: 'UNKNOWN', version: null, gpus: false, message: null };
@@ -132,10 +135,16 @@ export class FarMachine {
   /** A new connection: nothing of the one before is a rate any more. */
   connected(): void {
     this.ticks = null;
+    this.meter = new DiskMeter();
+    this.diskRates = null;
     this.complete = false;
   }
 
+  /** sample BUSY ALL MEMORY AVAILABLE AT-MS READ WRITTEN */
   sample(word: FarWord): void {
+    const [readBytes, writtenBytes] = [word.number(5), word.number(6)];
+    const counts = readBytes === null || writtenBytes === null ? null : { readBytes, writtenBytes };
+    this.diskRates = this.meter.rates(counts, word.number(4) ?? 0);
     const [busy, all] = [word.number(0), word.number(1)];
     this.memoryAvailableBytes = word.number(3) ?? this.memoryAvailableBytes;
     const before = this.ticks;

@@ -42,6 +42,7 @@ export function observationOf(state: FarState): WorkerObservation {
     cpuModel: facts?.cpuModel ?? 'not known yet',
     cpuCount: facts?.cpuCount ?? 0,
     cpuBusyPercent: ready ? machine.cpuBusyPercent : null,
+    diskRates: ready ? machine.diskRates : null,
     memoryAvailableBytes: ready ? machine.memoryAvailableBytes : 0,
     disks: machine.disks,
     sampledAtMs: state.sampledAtMs,
