@@ -362,3 +362,18 @@ describe('what is typed wrong', () => {
     }
   });
 });
+
+describe('job explain', () => {
+  it('says of a job that does not wait what it does, in words', async () => {
+    await start({ 'job.explain': () => ({ explanation: null }) });
+    const said = async (state: JobSummary['state']) => {
+      host.answers['job.get'] = () => detail(summary({ state }));
+      const made = open();
+      expect(await runProgram(made.context, ['job', 'explain', '/ada/train-1'])).toBe(0);
+      return made.out();
+    };
+    expect(await said('RUNNING')).toBe('/ada/train-1 does not wait: it runs.\n');
+    expect(await said('UNSCHEDULABLE')).toBe('/ada/train-1 does not wait: it could not be scheduled.\n');
+    expect(await said('PENDING')).toBe('/ada/train-1 does not wait: it is about to start.\n');
+  });
+});

@@ -2,6 +2,7 @@
 import { demotionText } from '../../../core/contract/demotion-text.js';
 import type { DryRun, Explanation } from '../../../core/contract/explanation.js';
 import { RefusalError, refusal } from '../../../core/contract/errors.js';
+import { stateClause } from '../../../core/contract/state-words.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import type { Context } from '../context.js';
 import { exitCodes } from '../exit-codes.js';
@@ -33,7 +34,8 @@ export async function dryRunCommand(context: Context, run: RunRequest): Promise<
 }
 
 function notWaitingText({ id, state, demoted }: JobSummary): string {
-  const lines = [`${id} does not wait: it is ${state}.`];
+  // Asked for its state first: one that waited then is being started by now.
+  const lines = [`${id} does not wait: ${stateClause[state === 'PENDING' ? 'ASSIGNED' : state]}.`];
   if (demoted !== undefined) lines.push(demotionText(demoted, true));
   return `${lines.map(printable).join('\n')}\n`;
 }
