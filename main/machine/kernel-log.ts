@@ -3,8 +3,10 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { parseXid, type Xid } from '../../core/formats/nvidia-smi/xid.js';
 
 const deviceFile = '/dev/kmsg';
-/** Records that are read in one go, in about 20 ms; a log that grows faster than it is read must not hold this program. */
+/** Records that are read in one go, in about 20 ms. */
 const usualSlice = 4000;
+/** Slices of what is new; a log that grows faster than it is read must not hold this program. */
+const mostNewSlices = 5;
 /** Slices of what was there at first: more than any kernel keeps. */
 const mostSlices = 1000;
 
@@ -38,7 +40,13 @@ export class KernelLog implements ErrorLog {
   }
 
   read(): readonly Xid[] {
-    return this.take().found;
+    const found: Xid[] = [];
+    for (let slices = 0; slices < mostNewSlices; slices += 1) {
+      const slice = this.take();
+      found.push(...slice.found);
+      if (slice.ended) break;
+    }
+    return found;
   }
 
   /** `ended`: there is nothing more now. */

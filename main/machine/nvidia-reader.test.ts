@@ -309,13 +309,15 @@ describe('one card in trouble', () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'iris-kmsg-'));
     const file = path.join(folder, 'kmsg');
     const line = '4,1,1,-;NVRM: Xid (PCI:4968:00:00): 79, pid=1, it went wrong\n';
+    const noise = '6,1,1,-;usb 1-1: new device\n';
     // Of a file so much is read at a time as of one record.
-    appendFileSync(file, `${'6,1,1,-;usb 1-1: new device\n'.repeat(2000)}${line}`);
+    appendFileSync(file, `${noise.repeat(5000)}${line}`);
     try {
       open(k80, { kernelLog: new KernelLog(file, 2) });
       await reader.read(nobody);
       for (let look = 0; look < 5; look += 1) expect(states(await reader.read(nobody))[2]).toBe('FREE');
-      appendFileSync(file, line);
+      // Seen at the next look, also behind more than is read in one go.
+      appendFileSync(file, noise.repeat(1500) + line);
       expect(states(await reader.read(nobody))[2]).toBe('SICK');
     } finally {
       rmSync(folder, { recursive: true });
