@@ -1,6 +1,6 @@
 /** Adds a machine: its address, a look at it step by step, its key accepted by hand where it is not known, a name. */
 import { Button, Checkbox, Group, Modal, TextInput } from '@mantine/core';
-import { useId, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import {
   machineName,
   sshAddress,
@@ -87,6 +87,10 @@ function Wizard({ known, onClose }: Omit<AddMachineProps, 'opened'>) {
   const nameField = useRef<HTMLInputElement>(null);
   const whyId = useId();
   const acceptBox = useRef<HTMLInputElement>(null);
+  // What comes next is where the keyboard goes on, once it is drawn.
+  useEffect(() => {
+    if (look.kind === 'looked') (look.usable ? nameField.current : acceptBox.current)?.focus();
+  }, [look]);
   const addressRead = sshAddress.safeParse(address);
   const nameRead = machineName.safeParse(name.trim());
   const taken = known.some(({ id }) => id === name.trim());
@@ -104,8 +108,6 @@ function Wizard({ known, onClose }: Omit<AddMachineProps, 'opened'>) {
         if (mine !== wantedLook.current) return;
         setLook({ kind: 'looked', address: wanted, checks, usable, acceptKey });
         if (usable && !nameTyped.current) setName(nameFor(wanted));
-        // What comes next is where the keyboard goes on.
-        setTimeout(() => (usable ? nameField.current : acceptBox.current)?.focus());
       },
       (error: unknown) => {
         if (mine !== wantedLook.current) return;
