@@ -82,6 +82,9 @@ describe('starting a host', () => {
     const [first, second] = await Promise.all([start('serve'), start('serve')]);
     expect(first.host.pid).toBe(second.host.pid);
     expect(startedPids()).toContain(first.host.pid);
+    // The other may only begin by now; it leaves again.
+    await eventually(startedPids).toHaveLength(2);
+    await eventually(endedPids).toHaveLength(1);
   });
 
   it('asks again when the folder was still held by a host on its way out', async () => {
