@@ -30,12 +30,12 @@ export function FailureCallout({ summary, tasks, compact, onShowLog, onRunAgain 
   const attempt = failed?.attempt ?? null;
   const cause = attempt?.cause ?? failed?.task.cause ?? summary.cause;
   const ending = attempt === null ? null : endingText(attempt);
-  const sizes = useLogSizes(attempt?.uid ?? null).data;
+  const { data: sizes, error: unread } = useLogSizes(attempt?.uid ?? null);
   const isSilent = sizes !== undefined && sizes.outSize + sizes.errSize === 0;
   const advice = adviceFor(cause, attempt, isSilent);
   const showsLines = attempt !== null && !compact;
   const told = cause?.message ?? words.noCause;
-  const message = localTimes(showsLines ? withoutLastWords(told) : told);
+  const message = localTimes(showsLines && unread === null ? withoutLastWords(told) : told);
   return (
     <section className={styles['callout']} data-tone="failed">
       <span className={styles['calloutIcon']}>

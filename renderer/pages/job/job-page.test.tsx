@@ -62,6 +62,40 @@ describe('Job page', () => {
     expect(shown).toEqual([[1, 1]]);
   });
 
+  it.each([false, true])(
+    'says what it said last once: in its last lines, or in the cause where these cannot be read (%s)',
+    async (isUnreadable) => {
+      const host = failedHost();
+      const uid = fakeAttemptUid('/anna/sweep/1', 1);
+      host.log(uid, 'err', 'MemoryError\n', true);
+      const [summary, tasks] = [host.jobs.get('/anna/sweep'), host.tasksOf('/anna/sweep')];
+      if (summary === undefined) throw new Error('no job');
+      const message = 'python ended with exit code 1. It said last: MemoryError';
+      const cause = { code: 'EXIT_CODE', message } as const;
+      const said = tasks.map((task) => ({
+        ...task,
+        attempts: task.attempts.map((attempt) => ({ ...attempt, cause })),
+      }));
+      if (isUnreadable) host.refuseNext('log.merged', refusal('NOT_FOUND', 'The log is not there.'), 9);
+      const nothing = () => undefined;
+      renderInWindow(
+        <FailureCallout
+          summary={summary}
+          tasks={said}
+          compact={false}
+          onShowLog={nothing}
+          onRunAgain={nothing}
+        />,
+        { host },
+      );
+      if (isUnreadable) await screen.findByText(/It said last: MemoryError/);
+      else {
+        await screen.findByText('MemoryError');
+        expect(screen.queryByText(/It said last/)).toBeNull();
+      }
+    },
+  );
+
   it('lists tasks with attempts, exit code in words and cause, and leads to their log', async () => {
     show(failedHost(), '/anna/sweep', 'tasks.1');
     await screen.findByRole('table', { name: 'Tasks' });
