@@ -34,11 +34,12 @@ const strayGraceMs = 10_000;
 export function supersededStop(
   uid: string,
   launch: AttemptLaunch | null,
-  where: Pick<Stop, 'workerId' | 'container'>,
+  where: Pick<Stop, 'container'> & Partial<Pick<Stop, 'workerId'>>,
 ): Stop {
   return {
     kind: 'stop',
     uid,
+    workerId: launch?.workerId ?? '',
     ...where,
     reason: 'superseded',
     signal: launch?.spec.stopSignal ?? 'SIGTERM',

@@ -376,8 +376,7 @@ export class ProcessRuntime {
       this.entries.delete(entry.uid);
     } else if (entry.stop === null && entry.phase !== 'ending') {
       this.options.log.warn('An attempt that is not wanted is stopped', { uid: entry.uid });
-      const { uid, launch } = entry;
-      this.stop(entry, supersededStop(uid, launch, { workerId: launch?.workerId ?? '', container: false }));
+      this.stop(entry, supersededStop(entry.uid, entry.launch, { container: false }));
     }
   }
 

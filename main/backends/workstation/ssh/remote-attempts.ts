@@ -159,8 +159,7 @@ export class RemoteAttempts {
       this.memory.forget(entry.uid);
     } else if (entry.stop === null) {
       this.options.log.warn('An attempt that is not wanted is stopped', { uid: entry.uid });
-      const { uid, launch } = entry;
-      this.stop(entry, supersededStop(uid, launch, { workerId: launch?.workerId ?? '', container: false }));
+      this.stop(entry, supersededStop(entry.uid, entry.launch, { container: false }));
     }
   }
 
