@@ -4,7 +4,7 @@ import { formatSize } from '../../core/formats/sizes.js';
 export const charts = {
   processors: 'Processors',
   memory: 'Memory',
-  disks: 'Disks of the machine, a second',
+  disks: 'Disks, per second',
   diskRead: 'Read',
   diskWritten: 'Written',
   gpuUse: 'GPU use',

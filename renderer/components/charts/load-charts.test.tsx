@@ -51,7 +51,7 @@ it('draws what disks read and write in one figure', async () => {
   renderInWindow(<LoadCharts machine={machine} span={span} paused={false} figures={['cpu', 'disk']} />, {
     host,
   });
-  const chart = await screen.findByRole('figure', { name: 'Disks of the machine, a second' });
+  const chart = await screen.findByRole('figure', { name: 'Disks, per second' });
   expect(within(chart).getByText('Read')).toBeTruthy();
   expect(within(chart).getByText('Written')).toBeTruthy();
 });
