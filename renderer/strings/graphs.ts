@@ -1,7 +1,8 @@
 /** Strings of a job's graphs. */
 export const graphs = {
   tab: 'Graphs',
-  intro: 'Cards are those of the job alone; processors, memory and disks are of the whole machine. Kept for a week.',
+  intro:
+    'Cards are those of the job alone; processors, memory and disks are of the whole machine. Kept for a week.',
   noneTitle: 'Nothing to draw yet',
   noneBody: 'Once the job runs, the use of its cards and of its machine is drawn here over its run.',
   firstMachines: (shown: number, all: number): string =>
