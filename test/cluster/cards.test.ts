@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { SshMachineOptions } from '../../main/backends/workstation/ssh/ssh-machine-options.js';
 import type { LabHost } from '../../scripts/lib/lab-hosts.mjs';
+import { expectCardWarnings } from '../harness/card-warnings.js';
 import { launchOf } from '../harness/backend-probe.js';
 import { describeLab, labMachines, quickLimits, type LabMachines, type LabProbe } from '../harness/lab.js';
 import { capture, NvidiaStub } from '../harness/nvidia-stub.js';
@@ -119,25 +120,11 @@ describeLab('cards of a workstation by SSH', () => {
 
   test('one that is held and hardly used, and somebody else on it, are told to who holds it, who goes on', async () => {
     const probe = await machines.open(host, { ...quick, gpuIdleAfterMs: 300 });
-    use(2);
     const [idle, busy] = [onCard('sleep 300'), onCard('sleep 300', fourth)];
-    probe.run(idle);
-    probe.run(busy);
-    for (const { uid } of [idle, busy]) await probe.state(uid, 'RUNNING');
-    expect((await probe.warned(idle.uid)).warnings).toMatchObject([{ code: 'GPU_IDLE' }]);
-    const other = Number(host.sh('setsid sleep 301 >/dev/null 2>&1 & echo $!'));
-    stub.compute(thirdBus, other);
-    // Memory that moves is looked into at once.
-    use(2, third, 500);
-    const intruder = () => probe.last(idle.uid)?.warnings.find(({ code }) => code === 'GPU_INTRUDER');
-    await probe.until(() => intruder() !== undefined, 20_000);
-    expect(intruder()?.message).toMatch(
-      new RegExp(`python train.py of \\w+ \\(process ${other}, 7 MiB\\).* were left alone`),
-    );
-    for (const { uid } of [idle, busy]) probe.stop(uid, { graceMs: 1000 });
-    await probe.over(idle.uid);
-    expect((await probe.over(busy.uid)).warnings).toEqual([]);
-    expect(host.sh(`kill -0 ${other} && kill ${other} && echo lives`).trim()).toBe('lives');
+    await expectCardWarnings({
+      ...{ probe, host, stub, idle, busy, bus: thirdBus },
+      use: (percent, mebibytes) => use(percent, third, mebibytes),
+    });
   });
 
   test('one that the kernel names is kept from jobs, also over a cut; what it wrote before is history', async () => {

@@ -1,6 +1,7 @@
 /** A card under a container on a machine reached by SSH: its Engine's, with a stand-in of nvidia-smi and of NVIDIA's hook there. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { LabHost } from '../../scripts/lib/lab-hosts.mjs';
+import { expectCardWarnings } from '../harness/card-warnings.js';
 import { eventually } from '../harness/eventually.js';
 import { launchOf } from '../harness/backend-probe.js';
 import { engineImage, engineWithHook, type OwnEngine } from '../harness/engine.js';
@@ -78,24 +79,10 @@ describeLabEngine('cards under containers on a workstation by SSH', () => {
   test('one that is held and hardly used, and somebody else on it, are told to who holds it, who goes on', async () => {
     const probe = await machines.open(host, { ...quickLimits, gpuLoopMs: 50, gpuIdleAfterMs: 300 });
     await probe.until(() => probe.backend.observe()[0]?.docker?.state === 'READY', 20_000);
-    use(2);
     const [idle, busy] = [onCard('sleep 300'), onCard('sleep 300', fourth)];
-    probe.run(idle);
-    probe.run(busy);
-    for (const { uid } of [idle, busy]) await probe.state(uid, 'RUNNING');
-    expect((await probe.warned(idle.uid)).warnings).toMatchObject([{ code: 'GPU_IDLE' }]);
-    const other = Number(host.sh('setsid sleep 301 >/dev/null 2>&1 & echo $!'));
-    stub.compute(thirdBus, other);
-    // Memory that moves is looked into at once.
-    use(2, 500);
-    const intruder = () => probe.last(idle.uid)?.warnings.find(({ code }) => code === 'GPU_INTRUDER');
-    await probe.until(() => intruder() !== undefined, 20_000);
-    expect(intruder()?.message).toMatch(
-      new RegExp(`python train.py of \\w+ \\(process ${other}, 7 MiB\\).* were left alone`),
-    );
-    for (const { uid } of [idle, busy]) probe.stop(uid, { graceMs: 1000 });
-    await probe.over(idle.uid);
-    expect((await probe.over(busy.uid)).warnings).toEqual([]);
-    expect(host.sh(`kill -0 ${other} && kill ${other} && echo lives`).trim()).toBe('lives');
+    await expectCardWarnings({
+      ...{ probe, host, stub, idle, busy, bus: thirdBus },
+      use: (percent, mebibytes) => use(percent, mebibytes),
+    });
   });
 });

@@ -10,7 +10,8 @@ import { useHistory, type HistorySpan } from './use-history.js';
 
 export type LoadFigure = 'cpu' | 'memory' | 'disk' | 'gpu-use' | 'gpu-memory' | 'gpu-power' | 'gpu-heat';
 
-const figureNames: readonly LoadFigure[] = [
+/** All there are, in their order on a page. */
+export const loadFigures: readonly LoadFigure[] = [
   'cpu',
   'memory',
   'disk',
@@ -155,7 +156,7 @@ function Drawn(props: DrawnProps) {
   const wanted = props.figures.join(' ');
   const drawn = useMemo(
     () =>
-      figureNames
+      loadFigures
         .filter((name) => wanted.split(' ').includes(name))
         .flatMap((name) => {
           const figure = figures[name];

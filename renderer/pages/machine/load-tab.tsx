@@ -2,21 +2,12 @@
 import { useMemo, useState } from 'react';
 import type { MachineView } from '../../../core/contract/machines.js';
 import { ChartControls, rangeNames, ranges, type Range } from '../../components/charts/chart-controls.js';
-import { LoadCharts, type LoadFigure } from '../../components/charts/load-charts.js';
+import { LoadCharts, loadFigures, type LoadFigure } from '../../components/charts/load-charts.js';
 import { lastMs } from '../../components/charts/use-history.js';
 import { machine as machineWords } from '../../strings/machine.js';
 import styles from './machine-page.module.css';
 
 const own: readonly LoadFigure[] = ['cpu', 'memory', 'disk'];
-const all: readonly LoadFigure[] = [
-  'cpu',
-  'memory',
-  'disk',
-  'gpu-use',
-  'gpu-memory',
-  'gpu-power',
-  'gpu-heat',
-];
 
 export interface LoadTabProps {
   readonly machine: MachineView;
@@ -42,7 +33,7 @@ export function LoadTab({ machine, paused, onPause }: LoadTabProps) {
         machine={machine}
         span={span}
         paused={paused}
-        figures={machine.gpus.length === 0 ? own : all}
+        figures={machine.gpus.length === 0 ? own : loadFigures}
       />
     </div>
   );
