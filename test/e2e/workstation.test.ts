@@ -7,10 +7,14 @@ import path from 'node:path';
 import { expect, launchDesktop, test } from '../harness/electron.js';
 
 const sshd = '/usr/sbin/sshd';
-/** Started by root it wants a folder of the system's. */
-const usable = existsSync(sshd) && (process.getuid?.() !== 0 || existsSync('/run/sshd'));
+const lacks = !existsSync(sshd)
+  ? `there is no ${sshd}`
+  : process.getuid?.() === 0 && !existsSync('/run/sshd')
+    ? 'an sshd that root starts needs the folder /run/sshd'
+    : null;
 
-test.skip(!usable, 'needs an sshd');
+// A build machine has what is needed: there it fails instead.
+test.skip(lacks !== null && process.env['CI'] !== 'true', lacks ?? '');
 
 test('an unknown and a changed host key are shown with their fingerprint and refused until they were compared', async ({
   root,
