@@ -31,7 +31,7 @@ describe.skipIf(noPodman)(withPodman('Podman'), () => {
   }
 
   test('is called by its name', async () => {
-    await probe.until(() => probe.lastWorkers[0]?.docker?.state === 'READY');
+    await probe.until(() => probe.lastWorkers[0]?.docker?.state === 'READY', longMs);
     expect(probe.lastWorkers[0]?.docker).toMatchObject({ found: { engine: 'Podman' } });
   });
 

@@ -1,4 +1,5 @@
 /** What is told of an Engine that answers: what it is, where it was found, and its room. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -179,6 +180,55 @@ describe('one that takes questions and answers none', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+});
+
+describe('one that could not be used', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** Milliseconds until each next look, of which none succeeds. */
+  async function pauses(count: number): Promise<number[]> {
+    let looks = 0;
+    const engine = engineOf(localRoom, {
+      find: () => {
+        looks += 1;
+        return { ok: false, absent: false, message: 'not now' };
+      },
+    });
+    await engine.probe();
+    const found: number[] = [];
+    for (let each = 0; each < count; each += 1) {
+      const before = looks;
+      let ms = 0;
+      for (; looks === before && ms < 60_000; ms += 100) vi.advanceTimersByTime(100);
+      found.push(ms);
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    return found;
+  }
+
+  test('is looked at again soon, and less often as it stays so', async () => {
+    expect(await pauses(8)).toEqual([1000, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+  });
+
+  test('and takes questions without an answer is given more time with each look', async () => {
+    const engine = engineOf();
+    async function waits(seconds: number): Promise<void> {
+      hangs = true;
+      const look = engine.probe();
+      await once(server, 'request');
+      vi.advanceTimersByTime(seconds * 1000);
+      expect((await look).message).toContain(`no answer within ${seconds} s`);
+    }
+    for (const seconds of [5, 10, 20, 30, 30]) await waits(seconds);
+    hangs = false;
+    expect(await engine.probe()).toMatchObject({ state: 'READY' });
+    await waits(5);
   });
 });
 

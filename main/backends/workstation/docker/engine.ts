@@ -33,6 +33,7 @@ export interface EngineOptions {
   readonly isHere?: boolean | undefined;
   /** An answer that takes longer counts as none. */
   readonly callMs?: number | undefined;
+  /** The same of a look; one that follows a look without an answer waits twice as long. */
   readonly probeCallMs?: number | undefined;
   readonly probeMs?: number | undefined;
   readonly nowMs?: (() => number) | undefined;
@@ -88,6 +89,10 @@ const infoSchema = z.looseObject({
 const usualCallMs = 120_000;
 const usualProbeMs = 30_000;
 const usualProbeCallMs = 5000;
+/** Podman's first answer on a cold disk comes after the list of every package was read. */
+const mostProbeCallMs = 30_000;
+/** After the first look that failed; from then on after as long as none has succeeded, up to the usual time. */
+const firstAgainMs = 1000;
 const usualRoomMs = 500;
 const podmanWords =
   'It is Podman that answers there, as Docker would: of its containers a line is seen once it is whole, and one killed for want of memory is not told from one that was killed.';
@@ -104,6 +109,10 @@ export class Engine {
   private probing: Promise<DockerState> | null = null;
   private timer: NodeJS.Timeout | null = null;
   private closed = false;
+  /** Since when each look failed. */
+  private failedFromMs: number | null = null;
+  /** Looks in a row, to the last, that got no answer in time. */
+  private silences = 0;
   private waiters: (() => void)[] = [];
 
   constructor(private readonly options: EngineOptions) {
@@ -206,11 +215,13 @@ export class Engine {
     if (!found.ok) return { ...none, state: found.absent ? 'ABSENT' : 'FAILED', message: found.message };
     try {
       const { docker } = this.connected ?? (await this.connect(found.endpoint));
-      const ms = this.options.probeCallMs ?? usualProbeCallMs;
-      const late = () => new Error(`no answer within ${ms / 1000} s`);
+      const usualMs = this.options.probeCallMs ?? usualProbeCallMs;
+      const ms = Math.min(usualMs * 2 ** this.silences, Math.max(usualMs, mostProbeCallMs));
+      const late = () => new EngineSilent(`no answer within ${ms / 1000} s`);
       const askedMs = this.nowMs();
       const told: unknown = await inTime(ms, late, (within) => within(docker).info());
       const heardMs = this.nowMs();
+      this.silences = 0;
       const info = infoSchema.parse(told);
       const reach = reachOf(found.endpoint);
       const runtimes = Object.keys(info.Runtimes ?? {});
@@ -252,6 +263,7 @@ export class Engine {
         },
       };
     } catch (error) {
+      this.silences = error instanceof EngineSilent ? this.silences + 1 : 0;
       // The next look begins anew: the address may have changed with a context or the environment's files.
       this.connected?.close();
       this.connected = null;
@@ -267,18 +279,25 @@ export class Engine {
     return places.filter((_, at) => there[at] === true);
   }
 
-  /** Soon while somebody waits for it. */
   private schedule(): void {
     if (this.timer !== null) clearTimeout(this.timer);
-    const soon = this.current.state !== 'READY' && this.waiters.length > 0;
-    const every = soon ? lostProbeMs : (this.options.probeMs ?? usualProbeMs);
-    this.timer = setTimeout(() => void this.probe(), every).unref();
+    this.timer = setTimeout(() => void this.probe(), this.nextLookMs()).unref();
+  }
+
+  /** Soon while somebody waits for it, and after a look that failed: it may only have been slow, or be starting. */
+  private nextLookMs(): number {
+    const usualMs = this.options.probeMs ?? usualProbeMs;
+    if (this.current.state === 'READY') return usualMs;
+    if (this.waiters.length > 0) return lostProbeMs;
+    if (this.failedFromMs === null) return usualMs;
+    return Math.min(usualMs, Math.max(firstAgainMs, this.nowMs() - this.failedFromMs));
   }
 
   private set(state: DockerState): void {
     if (this.closed) return;
     const changed = JSON.stringify(state) !== JSON.stringify(this.current);
     this.current = state;
+    this.failedFromMs = state.state === 'FAILED' ? (this.failedFromMs ?? this.nowMs()) : null;
     this.schedule();
     if (changed) this.options.onState(state);
     if (state.state === 'READY') for (const waiter of this.waiters.splice(0)) waiter();
