@@ -8,6 +8,7 @@ import type { LinkLog } from './launcher-link.js';
 import { lastWords } from './last-words.js';
 import { fullDisk, logMayBeCut } from './log-storage.js';
 import { killedForMemory, outcomeOf } from './outcome.js';
+import { noteSent, wasSent } from './sent-signal.js';
 import type { EndTarget, SessionEnder } from './session-end.js';
 
 /** What is asked of others at an end. */
@@ -57,11 +58,18 @@ export class AttemptEnding {
     const target = this.targetOf(entry);
     if (target === null || entry.ending !== null) return;
     entry.phase = 'ending';
+    const { stop } = entry;
+    const sentBefore = stop !== null && wasSent(entry.folder, signal);
+    if (sentBefore) stop.signals.add(signal);
     entry.ending = this.options.ender.end(target, {
       signal,
       deadlineMs,
       supervisorGone: () => entry.supervisorGone,
+      sentBefore,
       onSignal: (sent) => entry.stop?.signals.add(sent),
+      onTold: () => {
+        if (stop !== null) noteSent(entry, signal, this.options.log);
+      },
       onStuck: (processes) => {
         const names = processes.slice(0, 5).map(({ pid, name, state }) => `${pid} (${name}, state ${state})`);
         const message = `Processes do not end although they were killed: ${names.join(', ')}.`;

@@ -157,6 +157,7 @@ export class ProcessRuntime {
     this.reporter.close();
     this.memory.close();
     this.adopted.close();
+    this.ender.close();
     await this.link.close();
   }
 

@@ -133,3 +133,53 @@ test('what an attempt has: by environment, session, group, and whatever these ha
   protectedPids.add(11);
   expect(await pids(targetOf(7))).toEqual([7, 8, 9, 10]);
 });
+
+test('that a signal was sent is said at once after it, and of a host that comes after another nobody gets it again', async () => {
+  const steps: string[] = [];
+  const [mine, child] = [processOf(2 ** 22 + 7), processOf(2 ** 22 + 8, { sessionId: 2 ** 22 + 7 })];
+  living = [mine, child];
+  const kill = vi.spyOn(process, 'kill').mockImplementation((pid, signal) => {
+    steps.push(`${signal} ${pid - 2 ** 22}`);
+    return true;
+  });
+  const ender = createSessionEnder({
+    processes: {
+      bootId: () => 'boot',
+      read: (pid) => living.find((each) => each.pid === pid) ?? null,
+      argv: () => [],
+      scan: () => living,
+      complete: true,
+    },
+    monotonicMs: () => nowMs,
+    isProtected: () => false,
+  });
+  const plan = {
+    signal: 'SIGTERM',
+    deadlineMs: () => 60_000,
+    supervisorGone: () => living.length === 0,
+    onSignal: () => undefined,
+    onTold: () => steps.push('told'),
+    onStuck: () => undefined,
+  };
+  const first = ender.end(targetOf(mine.pid), plan);
+  await pass(1000);
+  expect(steps).toEqual(['SIGTERM 7', 'SIGTERM 8', 'told']);
+  living = [];
+  await pass(1000);
+  await first;
+  steps.length = 0;
+  living = [mine, child];
+  const second = ender.end(targetOf(mine.pid), { ...plan, sentBefore: true });
+  await pass(1000);
+  expect(steps).toEqual(['told']);
+  living = [];
+  await pass(1000);
+  await second;
+  // A host that is closed leaves the rest to the next.
+  living = [mine, child];
+  void ender.end(targetOf(mine.pid), plan);
+  ender.close();
+  await pass(120_000);
+  expect(steps).toEqual(['told']);
+  kill.mockRestore();
+});

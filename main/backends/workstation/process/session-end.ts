@@ -3,6 +3,7 @@
  * anybody is told that it is gone. It touches only what is proved to be the attempt's own.
  */
 import type { OwnedProcess, ProcessView } from '../../../machine/processes.js';
+import { supervisedUid } from './attempt-start.js';
 import { groupMembers } from './control-groups.js';
 import { isErrorCode } from './error-code.js';
 import { LivingProcesses } from './living-processes.js';
@@ -24,8 +25,12 @@ export interface EndPlan {
   /** By the monotonic clock; may come nearer while it waits. */
   readonly deadlineMs: () => number;
   readonly supervisorGone: () => boolean;
+  /** The signal was sent by a host before this one: who has it is saving its work, and may take a second one for impatience. */
+  readonly sentBefore?: boolean;
   /** A process was sent it. */
   readonly onSignal: (signal: string) => void;
+  /** What there is of its command has the signal now; called in the same turn that sent it, and perhaps again. */
+  readonly onTold?: () => void;
   /** Called about every ten seconds with what does not die. */
   readonly onStuck: (processes: readonly OwnedProcess[]) => void;
 }
@@ -43,6 +48,7 @@ export interface SessionEnder {
   end(target: EndTarget, plan: EndPlan): Promise<void>;
   /** What of an attempt lives now, its supervisor included. */
   members(target: EndTarget): Promise<readonly OwnedProcess[]>;
+  close(): void;
 }
 
 const stuckReportMs = 10_000;
@@ -58,6 +64,7 @@ const mostRestMs = 1000;
 
 export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
   const { processes, monotonicMs } = options;
+  let closed = false;
   let pending: Promise<LivingProcesses> | null = null;
   let restedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -106,6 +113,12 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
     return own;
   }
 
+  /** Whoever is closed goes no step further: the next host has taken over. */
+  async function open<T>(step: Promise<T>): Promise<T> {
+    const done = await step;
+    return closed ? new Promise<T>(() => undefined) : done;
+  }
+
   function signalOne(entry: OwnedProcess, signal: string): boolean {
     // Between the look and now the pid may have become another's.
     return processes.read(entry.pid)?.startTicks === entry.startTicks && kill(entry.pid, signal);
@@ -113,8 +126,11 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
 
   async function end(target: EndTarget, plan: EndPlan): Promise<void> {
     const told = new Set<number>();
+    /** Of those told: shells that were not their command yet. One forgets a signal that comes before it has let go of its trap. */
+    const becoming = new Set<number>();
     const seen = new Map<number, number>();
     const isSupervisor = (entry: OwnedProcess) => entry.pid === target.supervisorPid;
+    const isShell = (pid: number) => supervisedUid(processes.argv(pid)) === target.uid;
     if (!processes.complete) {
       await endGroupOnly(target, plan);
       return;
@@ -123,22 +139,31 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
     let first = true;
     // By force, the supervisor comes last: it writes how the command ended.
     while (plan.signal !== 'SIGKILL') {
+      for (const pid of becoming) {
+        if (isShell(pid)) continue;
+        becoming.delete(pid);
+        told.delete(pid);
+      }
       // What it starts after its signal, it starts to save its work: that is left alone until the supervisor is gone. Unless at
       // the first look there was a supervisor alone, which may have begun its command since.
-      const commandTold = [...told].some((pid) => pid !== target.supervisorPid);
+      const isTold = (pid: number) => pid !== target.supervisorPid && !becoming.has(pid);
+      const commandTold = [...told].some(isTold);
       if (first || plan.supervisorGone() || (pauseMs >= 200 && !commandTold)) {
-        const rest = await members(target, seen);
+        const rest = await open(members(target, seen));
         if (rest.length === 0 && plan.supervisorGone()) return;
         for (const entry of rest) {
           if (told.has(entry.pid)) continue;
           told.add(entry.pid);
-          if (signalOne(entry, plan.signal)) plan.onSignal(plan.signal);
+          if (!isSupervisor(entry) && isShell(entry.pid)) becoming.add(entry.pid);
+          const hasIt = first && plan.sentBefore === true;
+          if (!hasIt && signalOne(entry, plan.signal)) plan.onSignal(plan.signal);
           if (entry.state === 'T') signalOne(entry, 'SIGCONT');
         }
+        if ([...told].some(isTold)) plan.onTold?.();
       }
       first = false;
       if (monotonicMs() >= plan.deadlineMs()) break;
-      await pause(Math.min(pauseMs, Math.max(1, plan.deadlineMs() - monotonicMs())));
+      await open(pause(Math.min(pauseMs, Math.max(1, plan.deadlineMs() - monotonicMs()))));
       pauseMs = Math.min(250, pauseMs * 2);
     }
     await force(target, plan, isSupervisor, seen);
@@ -153,7 +178,7 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
     let reportAtMs = monotonicMs() + stuckReportMs;
     let emptySinceMs: number | null = null;
     for (let pauseMs = 5; ; pauseMs = Math.min(500, pauseMs * 2)) {
-      const rest = await members(target, seen);
+      const rest = await open(members(target, seen));
       const others = rest.filter((entry) => !isSupervisor(entry));
       if (rest.length === 0 && plan.supervisorGone()) return;
       if (others.length > 0) {
@@ -169,25 +194,35 @@ export function createSessionEnder(options: SessionEnderOptions): SessionEnder {
         reportAtMs = monotonicMs() + stuckReportMs;
         if (rest.length > 0) plan.onStuck(rest);
       }
-      await pause(pauseMs);
+      await open(pause(pauseMs));
     }
   }
 
   /** Without /proc the process group is all that can be seen. */
   async function endGroupOnly(target: EndTarget, plan: EndPlan): Promise<void> {
     const alive = () => kill(-target.supervisorPid, 0);
-    if (kill(-target.supervisorPid, plan.signal)) plan.onSignal(plan.signal);
+    if (plan.sentBefore !== true && kill(-target.supervisorPid, plan.signal)) {
+      plan.onSignal(plan.signal);
+      plan.onTold?.();
+    }
     for (;;) {
       if (!alive() && plan.supervisorGone()) return;
       if (monotonicMs() >= plan.deadlineMs()) {
         plan.onSignal('SIGKILL');
         kill(-target.supervisorPid, 'SIGKILL');
       }
-      await pause(50);
+      await open(pause(50));
     }
   }
 
-  return { scan, end, members: (target) => members(target) };
+  return {
+    scan,
+    end,
+    members: (target) => members(target),
+    close: () => {
+      closed = true;
+    },
+  };
 }
 
 function kill(pid: number, signal: string | 0): boolean {
