@@ -348,7 +348,7 @@ export class ContainerAttempt {
     this.stopping = true;
     if (entry.stop !== null && entry.stop.notice !== null)
       await inGrace(context.onNotice(entry, entry.stop.notice), entry.stop.graceMs);
-    await endContainer(context, id, order, () => this.running === id && !this.closed);
+    await endContainer(context, entry.folder, id, order, () => this.running === id && !this.closed);
     this.stopping = false;
   }
 

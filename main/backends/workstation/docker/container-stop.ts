@@ -3,6 +3,7 @@ import type { ContainerView } from '../../../../core/formats/docker/inspect.js';
 import type { ContainerContext } from './container-context.js';
 import { pauseOf, waits } from './attempt-turns.js';
 import { EngineRefusal } from './engine.js';
+import { tellContainer } from './told-container.js';
 
 export interface EndOrder {
   readonly signal: string;
@@ -29,32 +30,54 @@ export async function inGrace(written: void | Promise<void>, graceMs: number): P
 const stepMs = 200;
 const againAfterMs = 1000;
 
+type EndContext = Pick<ContainerContext, 'engine' | 'hub' | 'log' | 'monotonicMs' | 'nowMs' | 'clockSkewMs'>;
+
+/** `folder`: the attempt's, for what whoever comes after a restart must know. */
 export async function endContainer(
-  { engine, hub, monotonicMs }: Pick<ContainerContext, 'engine' | 'hub' | 'monotonicMs'>,
+  context: EndContext,
+  folder: string,
   id: string,
   order: EndOrder,
   isRunning: () => boolean,
 ): Promise<void> {
-  const until = async (deadlineMs: () => number): Promise<void> => {
+  const { engine, hub, monotonicMs } = context;
+  const asked = order.deadlineMs;
+  /** It could not be told for so long: that is none of its grace, unless it is to end sooner by now. */
+  let untoldMs = 0;
+  const deadlineMs = () => order.deadlineMs + (order.deadlineMs < asked ? 0 : untoldMs);
+  const until = async (deadline: () => number): Promise<void> => {
     while (isRunning()) {
-      const leftMs = deadlineMs() - monotonicMs();
+      const leftMs = deadline() - monotonicMs();
       if (leftMs <= 0) return;
       await pauseOf(Math.min(leftMs, stepMs));
     }
   };
-  let signal = order.graceMs === 0 ? 'SIGKILL' : order.signal;
-  while (isRunning()) {
+  /** False: the Engine did not answer. */
+  const send = async (signal: string): Promise<boolean> => {
     try {
-      await engine.ask((docker) => docker.getContainer(id).kill({ signal }));
+      if (signal === 'SIGKILL') await engine.ask((docker) => docker.getContainer(id).kill({ signal }));
+      else await tellContainer(context, folder, id, signal);
       order.signals.add(signal);
     } catch (error) {
-      if (error instanceof EngineRefusal) hub.list();
-      else await engine.ready(waits.laterMs);
+      if (!(error instanceof EngineRefusal)) return false;
+      hub.list();
     }
+    return true;
+  };
+  if (order.graceMs > 0) {
+    while (isRunning() && deadlineMs() > monotonicMs()) {
+      const askedMs = monotonicMs();
+      if (await send(order.signal)) break;
+      await pauseOf(waits.againPauseMs);
+      await engine.ready(waits.laterMs);
+      untoldMs += monotonicMs() - askedMs;
+    }
+    await until(deadlineMs);
+  }
+  while (isRunning()) {
+    if (!(await send('SIGKILL'))) await engine.ready(waits.laterMs);
     const againAtMs = monotonicMs() + againAfterMs;
-    const forced = signal === 'SIGKILL';
-    await until(() => (forced ? againAtMs : order.deadlineMs));
-    signal = 'SIGKILL';
+    await until(() => againAtMs);
   }
 }
 

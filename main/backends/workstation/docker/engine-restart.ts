@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import { z } from 'zod';
-import { readEvent } from '../../../../core/formats/docker/events.js';
+import { readEvent, type ContainerEvent } from '../../../../core/formats/docker/events.js';
 import { engineCutCode, engineCutMessage } from '../../../../core/formats/log-cut.js';
 import type { AttemptEntry } from '../process/attempt-entry.js';
 import { sizeOf } from '../process/log-storage.js';
@@ -23,21 +23,34 @@ const infoSchema = z.looseObject({
 });
 
 /**
- * The containers the Engine that answers now remembers to have started: another that runs was started by one before it. `unknowable`:
- * it cannot tell, now or later. Null: there was no answer this time.
+ * What the Engine that answers now remembers to have happened to containers from then on, in seconds by its clock. `unknowable`: it
+ * cannot tell, now or later. Rejects when there is no answer this time.
+ */
+export async function eventsRemembered(
+  engine: Engine,
+  since: number,
+  filters: Readonly<Record<string, readonly string[]>> = {},
+): Promise<readonly ContainerEvent[] | 'unknowable'> {
+  const told: unknown = await engine.ask((docker) => docker.info());
+  const info = infoSchema.parse(told);
+  // By its own clock, so that it answers at once, and with what began in this second.
+  const until = Math.floor(Date.parse(info.SystemTime) / 1000) + 1;
+  if (info.BuildahVersion !== undefined || Number.isNaN(until)) return 'unknowable';
+  const abortSignal = AbortSignal.timeout(answerMs);
+  const query = { since, until, filters: JSON.stringify(filters), abortSignal };
+  const rows = await rowsOf(await engine.ask((docker) => docker.getEvents(query)));
+  return rows === null ? 'unknowable' : rows.flatMap((row) => readEvent(JSON.parse(row)) ?? []);
+}
+
+/**
+ * The containers the Engine that answers now remembers to have started: another that runs was started by one before it. Null: there was
+ * no answer this time.
  */
 export async function startsRemembered(engine: Engine): Promise<ReadonlySet<string> | 'unknowable' | null> {
   try {
-    const told: unknown = await engine.ask((docker) => docker.info());
-    const info = infoSchema.parse(told);
-    // By its own clock, so that it answers at once, and with what began in this second.
-    const until = Math.floor(Date.parse(info.SystemTime) / 1000) + 1;
-    if (info.BuildahVersion !== undefined || Number.isNaN(until)) return 'unknowable';
-    const query = { since: 1, until, abortSignal: AbortSignal.timeout(answerMs) };
-    const rows = await rowsOf(await engine.ask((docker) => docker.getEvents(query)));
-    if (rows === null) return 'unknowable';
-    const events = rows.map((row) => readEvent(JSON.parse(row)));
-    return new Set(events.flatMap((event) => (event?.action === 'start' ? [event.id] : [])));
+    const events = await eventsRemembered(engine, 1);
+    if (events === 'unknowable') return events;
+    return new Set(events.flatMap(({ action, id }) => (action === 'start' ? [id] : [])));
   } catch {
     return null; // lost again, which is noticed by itself, or slow
   }
