@@ -83,6 +83,13 @@ const dryRun = {
       ran.out.includes('Starts now') && ran.out.includes(machine.id),
       ran.out,
     );
+    const lacking = await irisctl('job run --dry-run --cwd /no/such/folder -- true');
+    ok(
+      'that the working folder is not there is said',
+      lacking.code === 0 &&
+        lacking.out.includes(`/no/such/folder: expected a folder that exists on ${machine.id}`),
+      lacking.out + lacking.err,
+    );
     const after = parsed((await irisctl('job list --json --limit 0', { quiet: true })).out).length;
     ok('nothing was submitted', after === before, { before, after });
   },

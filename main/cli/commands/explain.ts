@@ -1,7 +1,7 @@
 /** `job explain` and `job run --dry-run`: why a job waits or would, what would help, and when it may start. */
 import { demotionText } from '../../../core/contract/demotion-text.js';
 import type { DryRun, Explanation } from '../../../core/contract/explanation.js';
-import { RefusalError, refusal } from '../../../core/contract/errors.js';
+import { RefusalError, refusal, type FieldError } from '../../../core/contract/errors.js';
 import { stateClause } from '../../../core/contract/state-words.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import type { Context } from '../context.js';
@@ -28,8 +28,8 @@ export async function dryRunCommand(context: Context, run: RunRequest): Promise<
   const { dryRun, fields, message, verdict } = checked;
   if (verdict === 'INVALID') throw new RefusalError(refusal('INVALID_ARGUMENT', message, fields));
   if (verdict === 'NEVER') throw new RefusalError(refusal('INFEASIBLE', message, fields));
-  if (context.output.json) await context.output.value({ verdict, message, dryRun });
-  else await context.output.text(dryRun === null ? `${printable(message)}\n` : dryRunText(dryRun, message));
+  if (context.output.json) await context.output.value({ verdict, message, fields, dryRun });
+  else await context.output.text(dryRunText(dryRun, message, fields));
   return exitCodes.ok;
 }
 
@@ -37,7 +37,7 @@ function notWaitingText({ id, state, demoted }: JobSummary): string {
   // Asked for its state first: one that waited then is being started by now.
   const lines = [`${id} does not wait: ${stateClause[state === 'PENDING' ? 'ASSIGNED' : state]}.`];
   if (demoted !== undefined) lines.push(demotionText(demoted, true));
-  return `${lines.map(printable).join('\n')}\n`;
+  return linesText(lines);
 }
 
 function explanationText(explanation: Explanation): string {
@@ -49,11 +49,15 @@ function explanationText(explanation: Explanation): string {
     lines.push('', expected.text);
     for (const assumption of expected.assumptions) lines.push(`  - ${assumption.text}`);
   }
-  return `${lines.map(printable).join('\n')}\n`;
+  return linesText(lines);
 }
 
-function dryRunText(dryRun: DryRun, message: string): string {
+/** `fields`: what is noticed of a job that would start all the same, as that its working folder is not there (yet). */
+function dryRunText(dryRun: DryRun | null, message: string, fields: readonly FieldError[]): string {
   const lines = [message];
+  for (const { field, value, expected } of fields)
+    lines.push(`${field === 'workingDirectory' ? 'Working folder' : field} ${value}: expected ${expected}.`);
+  if (dryRun === null) return linesText(lines);
   if (dryRun.demoted !== null) lines.push(dryRun.demoted.text);
   for (const { index, workerId, devices, provisional } of dryRun.places) {
     const cards = devices.length === 0 ? '' : ` with ${devices.join(', ')}`;
@@ -67,5 +71,7 @@ function dryRunText(dryRun: DryRun, message: string): string {
   const expected = dryRun.explanation?.expected ?? null;
   if (expected !== null) lines.push(expected.text);
   lines.push('Nothing was submitted.');
-  return `${lines.map(printable).join('\n')}\n`;
+  return linesText(lines);
 }
+
+const linesText = (lines: readonly string[]): string => `${lines.map(printable).join('\n')}\n`;
