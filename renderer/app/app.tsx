@@ -1,5 +1,5 @@
 /** The window: providers around the frame, in the order they need each other. */
-import { MantineProvider, useMantineColorScheme } from '@mantine/core';
+import { MantineProvider, Modal, useMantineColorScheme } from '@mantine/core';
 import { useEffect, type ReactNode } from 'react';
 import { ConfirmProvider } from '../components/confirm.js';
 import { ShortcutProvider } from '../components/shortcuts.js';
@@ -40,7 +40,9 @@ export function AppProviders({
         <FollowTheme />
         <ShortcutProvider>
           <ToastProvider>
-            <ConfirmProvider>{children}</ConfirmProvider>
+            <Modal.Stack>
+              <ConfirmProvider>{children}</ConfirmProvider>
+            </Modal.Stack>
           </ToastProvider>
         </ShortcutProvider>
       </DesktopProvider>

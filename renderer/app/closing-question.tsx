@@ -1,6 +1,7 @@
 /** Asked once when the window closes: stay in the tray, or quit. */
-import { Button, Checkbox, Group, Modal } from '@mantine/core';
+import { Button, Checkbox, Group } from '@mantine/core';
 import { useCallback, useState } from 'react';
+import { Dialog } from '../components/dialog.js';
 import type { DesktopCommand } from '../state/bridge.js';
 import { useDesktop, useDesktopCommands } from '../state/desktop-context.js';
 import { common } from '../strings/common.js';
@@ -24,13 +25,12 @@ export function ClosingQuestion({ drawn }: { readonly drawn: boolean }) {
 
   if (!drawn && running === null) return null;
   return (
-    <Modal
+    <Dialog
       opened={running !== null}
       onClose={() => {
         answer('cancel');
       }}
       title={common.closingTitle}
-      closeButtonProps={{ 'aria-label': common.close }}
     >
       <p>{common.closingBody(running ?? 0)}</p>
       <Checkbox
@@ -59,6 +59,6 @@ export function ClosingQuestion({ drawn }: { readonly drawn: boolean }) {
           {common.closingTray}
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   );
 }

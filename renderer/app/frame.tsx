@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { DesktopCommand } from '../state/bridge.js';
 import { KeyboardHelp } from '../components/keyboard-help.js';
-import { useShortcuts } from '../components/shortcuts.js';
+import { dialogIsOpen, useShortcuts } from '../components/shortcuts.js';
 import { useLater } from '../components/use-later.js';
 import { useDesktop, useDesktopCommands } from '../state/desktop-context.js';
 import { takeDrops } from '../state/dropped.js';
@@ -151,7 +151,7 @@ export function Frame() {
       if (command.kind === 'open-job') navigate(jobRoute(command.jobId));
       else if (command.kind === 'ended-jobs') navigate({ page: 'jobs', query: 'show=ended' });
       else if (command.kind === 'new-job') navigate(newJobRoute());
-      else if (command.kind === 'palette') openPalette();
+      else if (command.kind === 'palette' && !dialogIsOpen()) openPalette();
     }, []),
   );
 

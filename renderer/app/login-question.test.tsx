@@ -1,12 +1,13 @@
 // @vitest-environment jsdom
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { refusal } from '../../core/contract/errors.js';
 import type { Question } from '../../core/contract/questions.js';
 import { findViolations } from '../../test/harness/axe.js';
 import { FakeHost } from '../../test/harness/fake-host.js';
 import { askFake } from '../../test/harness/fake-machines.js';
 import { renderInWindow } from '../../test/harness/render-window.js';
+import { Dialog } from '../components/dialog.js';
 import { LoginQuestion } from './login-question.js';
 
 const passphrase: Question = {
@@ -85,4 +86,37 @@ it('asks again what was answered in vain', async () => {
   await screen.findByText('The controller is not reachable.');
   const again = await screen.findByRole('dialog');
   expect(within(again).getByLabelText<HTMLInputElement>('Passphrase').value).toBe('');
+});
+
+/** How far in front of the page a dialog lies: `calc(200 + 1 + 1)`. */
+const layerOf = (dialog: HTMLElement): number => {
+  const style = dialog.closest<HTMLElement>('[style*="--mb-z-index"]')?.style;
+  return (style?.getPropertyValue('--mb-z-index').match(/\d+/g) ?? []).reduce(
+    (sum, part) => sum + Number(part),
+    0,
+  );
+};
+
+it('lies over a dialog that was open before, to which Esc does nothing meanwhile', async () => {
+  const host = new FakeHost();
+  const closed = vi.fn();
+  renderInWindow(
+    <>
+      <LoginQuestion />
+      <Dialog opened onClose={closed} title="Add a workstation">
+        <p>Looking</p>
+      </Dialog>
+    </>,
+    { host },
+  );
+  const below = await screen.findByRole('dialog', { name: 'Add a workstation' });
+  ask(host, passphrase);
+  const question = await screen.findByRole('dialog', { name: 'Log in to two' });
+  await waitFor(() => expect(layerOf(question)).toBeGreaterThan(layerOf(below)));
+  await waitFor(() => expect(document.activeElement).toBe(within(question).getByLabelText('Passphrase')));
+  fireEvent.keyDown(document.activeElement ?? document.body, { key: 'Escape' });
+  await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Log in to two' })).toBeNull());
+  expect(closed).not.toHaveBeenCalled();
+  fireEvent.keyDown(document.activeElement ?? document.body, { key: 'Escape' });
+  expect(closed).toHaveBeenCalledTimes(1);
 });

@@ -1,7 +1,8 @@
 /** What the SSH client asks on the way to a machine, one question after another. What is typed is held by its field alone. */
-import { Button, Checkbox, Group, Modal, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, TextInput } from '@mantine/core';
 import { useRef, useState } from 'react';
 import type { Question } from '../../core/contract/questions.js';
+import { Dialog } from '../components/dialog.js';
 import { useToast } from '../components/toasts.js';
 import { useHost } from '../state/desktop-context.js';
 import { asRefusal, useTopic } from '../state/hooks.js';
@@ -29,16 +30,15 @@ export function LoginQuestion() {
   };
 
   return (
-    <Modal
+    <Dialog
       opened={question !== null}
       onClose={() => {
         if (question !== null) answer(question.id, null, false);
       }}
       title={question === null ? '' : words.title(question)}
-      closeButtonProps={{ 'aria-label': common.close }}
     >
       {question === null ? null : <QuestionForm key={question.id} question={question} onAnswer={answer} />}
-    </Modal>
+    </Dialog>
   );
 }
 

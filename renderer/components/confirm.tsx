@@ -1,7 +1,8 @@
 /** One question before what cannot be undone. It names the thing, and the button is a verb. */
-import { Button, Group, Modal } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { createContext, useCallback, useContext, useMemo, useRef, useState, type ReactNode } from 'react';
 import { common } from '../strings/common.js';
+import { Dialog } from './dialog.js';
 import { useFocusBack } from './use-focus-back.js';
 import { useLater } from './use-later.js';
 
@@ -48,13 +49,12 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }) 
     <ConfirmContext.Provider value={value}>
       {children}
       {later || shown !== null ? (
-        <Modal
+        <Dialog
           opened={open}
           onClose={() => {
             settle(false);
           }}
           title={shown?.title}
-          closeButtonProps={{ 'aria-label': common.close }}
         >
           <div>{shown?.body}</div>
           <Group justify="flex-end" mt="lg" gap="sm">
@@ -76,7 +76,7 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }) 
               {shown?.action}
             </Button>
           </Group>
-        </Modal>
+        </Dialog>
       ) : null}
     </ConfirmContext.Provider>
   );

@@ -1,10 +1,11 @@
 /** How a machine is to be drained: what runs there ends by itself, or is requeued after a time. */
-import { Button, Group, Modal, TextInput } from '@mantine/core';
+import { Button, Group, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { MachineView } from '../../core/contract/machines.js';
 import { durationExpected, parseDuration } from '../../core/formats/durations.js';
 import { common } from '../strings/common.js';
 import { machines as words } from '../strings/machines.js';
+import { Dialog } from './dialog.js';
 import styles from './drain-dialog.module.css';
 import { useFocusBack } from './use-focus-back.js';
 
@@ -18,14 +19,13 @@ export interface DrainDialogProps {
 export function DrainDialog({ machine, onClose, onDrain }: DrainDialogProps) {
   useFocusBack(machine !== null);
   return (
-    <Modal
+    <Dialog
       opened={machine !== null}
       onClose={onClose}
       title={machine === null ? '' : words.drainTitle(machine.id)}
-      closeButtonProps={{ 'aria-label': common.close }}
     >
       {machine === null ? null : <DrainForm machine={machine} onClose={onClose} onDrain={onDrain} />}
-    </Modal>
+    </Dialog>
   );
 }
 

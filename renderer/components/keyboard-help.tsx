@@ -1,7 +1,7 @@
 /** All keys that work now, in a dialog. */
-import { Modal } from '@mantine/core';
 import { useStore } from '../state/use-store.js';
 import { common } from '../strings/common.js';
+import { Dialog } from './dialog.js';
 import { KeyHint } from './key-hint.js';
 import { keysOf, useShortcutGroups } from './shortcuts.js';
 import styles from './keyboard-help.module.css';
@@ -14,13 +14,7 @@ export interface KeyboardHelpProps {
 export function KeyboardHelp({ opened, onClose }: KeyboardHelpProps) {
   const groups = useStore(useShortcutGroups());
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={common.keysTitle}
-      size="lg"
-      closeButtonProps={{ 'aria-label': common.close }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={common.keysTitle} size="lg">
       <div className={styles['groups']}>
         {[...groups].reverse().map((group) => (
           <section key={group.title}>
@@ -42,6 +36,6 @@ export function KeyboardHelp({ opened, onClose }: KeyboardHelpProps) {
           </section>
         ))}
       </div>
-    </Modal>
+    </Dialog>
   );
 }

@@ -129,9 +129,14 @@ export function createShortcutEngine(now: () => number = Date.now): ShortcutEngi
 
 type KeyOwner = 'page' | 'menu' | 'other';
 
+/** What lies over the page has the keyboard, and nothing opens below it. */
+export function dialogIsOpen(): boolean {
+  return document.querySelector('[role="dialog"][aria-modal="true"]') !== null;
+}
+
 /** Whose key it is: the page's, or of what has opened over it and answers keys of its own (Esc, Tab, Enter are Mantine's). */
 function ownerOf(event: KeyboardEvent): KeyOwner {
-  if (document.querySelector('[role="dialog"][aria-modal="true"]') !== null) return 'other';
+  if (dialogIsOpen()) return 'other';
   if (!(event.target instanceof Element)) return 'page';
   if (event.target.closest('[role="menu"]') !== null) return 'menu';
   // Notifications, and a field with its choices open, take Esc alone.

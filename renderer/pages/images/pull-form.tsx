@@ -1,8 +1,9 @@
 /** Asks which image to fetch, and to which machine. */
-import { Button, Group, Modal, Select, TextInput } from '@mantine/core';
+import { Button, Group, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { imageName } from '../../../core/contract/container-fields.js';
 import type { MachineView } from '../../../core/contract/machines.js';
+import { Dialog } from '../../components/dialog.js';
 import { useIsShown } from '../../components/use-is-shown.js';
 import { useRefused } from '../../components/use-refused.js';
 import { useHost } from '../../state/desktop-context.js';
@@ -19,14 +20,9 @@ export interface PullFormProps {
 
 export function PullForm({ opened, machines, onClose }: PullFormProps) {
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={words.pullTitle}
-      closeButtonProps={{ 'aria-label': common.close }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={words.pullTitle}>
       <Fields machines={machines} onClose={onClose} />
-    </Modal>
+    </Dialog>
   );
 }
 

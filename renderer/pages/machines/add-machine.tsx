@@ -1,5 +1,5 @@
 /** Adds a machine: its address, a look at it step by step, its key accepted by hand where it is not known, a name. */
-import { Button, Checkbox, Group, Modal, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, TextInput } from '@mantine/core';
 import { useEffect, useId, useRef, useState } from 'react';
 import {
   machineName,
@@ -7,6 +7,7 @@ import {
   type MachineCheck,
   type MachineView,
 } from '../../../core/contract/machines.js';
+import { Dialog } from '../../components/dialog.js';
 import { useToast } from '../../components/toasts.js';
 import { useIsShown } from '../../components/use-is-shown.js';
 import { useRefused } from '../../components/use-refused.js';
@@ -27,15 +28,9 @@ export interface AddMachineProps {
 
 export function AddMachine({ opened, known, onClose }: AddMachineProps) {
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={words.title}
-      size={620}
-      closeButtonProps={{ 'aria-label': common.close }}
-    >
+    <Dialog opened={opened} onClose={onClose} title={words.title} size={620}>
       <Wizard known={known} onClose={onClose} />
-    </Modal>
+    </Dialog>
   );
 }
 
