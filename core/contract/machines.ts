@@ -129,16 +129,18 @@ export const machineName = z
   });
 
 const addressExpected = 'an address such as ssh://ws-2, ssh://ann@ws-2.lab:2222 or an alias of ~/.ssh/config';
+const portOf = (address: string): number =>
+  Number(/:(\d{1,5})$/.exec(address.replace(/\[.*\]/, ''))?.[1] ?? 22);
+
 export const sshAddress = z
   .string({ error: addressExpected })
   .trim()
   .max(300, { error: addressExpected })
   .regex(
     /^(ssh:\/\/)?([A-Za-z0-9_.][A-Za-z0-9_.-]*@)?([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9a-f:.]+\])(:\d{1,5})?$/i,
-    {
-      error: addressExpected,
-    },
-  );
+    { error: addressExpected },
+  )
+  .refine((text) => portOf(text) >= 1 && portOf(text) <= 65_535, { error: addressExpected });
 
 /** What is looked at of a machine before it is added, in order. */
 export const machineCheckSteps = [

@@ -9,6 +9,7 @@ import { checkMachine, type MachineLook } from './ssh/check-machine.js';
 import type { AskDesk } from './ssh/ask-desk.js';
 import type { SshClient } from './ssh/ssh-command.js';
 import { PendingRemovals } from './ssh/pending-removals.js';
+import { toldOfContact } from './ssh/ssh-failure.js';
 import { createSshMachine } from './ssh/ssh-machine.js';
 import type { SshMachine } from './ssh/ssh-machine-options.js';
 
@@ -118,7 +119,7 @@ export function createSshFleet(options: SshFleetOptions): SshFleet {
         const failure = (await machines.get(id)?.retry()) ?? null;
         if (failure === null) return null;
         const isUnanswered = failure.unanswered !== undefined;
-        return { message: `${failure.message} ${failure.advice}`, isUnanswered };
+        return { message: toldOfContact(failure), isUnanswered };
       },
     },
   };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { sshAddress } from '../../../../core/contract/machines.js';
 import { formatSshAddress, parseSshAddress } from './address.js';
 
 describe('an address of a machine', () => {
@@ -21,10 +22,12 @@ describe('an address of a machine', () => {
     'a b',
     'host:0',
     'host:65536',
+    'ssh://ann@host:99999',
     'host;ls',
     'host\n',
     '$(x)',
   ])('refuses %j, saying what would be right', (text) => {
+    expect(sshAddress.safeParse(text).success).toBe(text === 'host\n');
     if (text === 'host\n') expect(parseSshAddress(text).host).toBe('host');
     else expect(() => parseSshAddress(text)).toThrow('an alias of ~/.ssh/config');
   });

@@ -3,7 +3,7 @@
  * stopped) starts to count anew, so that it never takes all its machines for lost when it wakes. Pure.
  */
 import { contactLogLength, type Contact } from '../../../../core/contract/machines.js';
-import type { SshFailure } from './ssh-failure.js';
+import { toldOfContact, type SshFailure } from './ssh-failure.js';
 
 export interface ContactLimits {
   /** Lost when both are reached. */
@@ -83,7 +83,7 @@ export class ContactState {
     // It is there, and nothing is wrong with it: whether it is heard of again is up to whom it asks.
     const asks = failure.unanswered !== undefined || (!mayAsk && failure.kind === 'login');
     const state = asks ? 'ANSWER_NEEDED' : isOff ? 'OFF' : 'UNREACHABLE';
-    this.move(state, atMs, `${failure.message} ${failure.advice}`);
+    this.move(state, atMs, toldOfContact(failure));
     return isNews;
   }
 

@@ -111,8 +111,8 @@ export function openFarLink(options: FarLinkOptions): FarLink {
   const silent = (what: string): SshFailure => ({
     kind: 'silent',
     message: `${host} ${what}.`,
-    advice:
-      'Is it on and connected to this network? It is tried again by itself; tasks there go on meanwhile.',
+    advice: 'Is it on and connected to this network?',
+    isPassing: true,
   });
 
   if (asking !== null)

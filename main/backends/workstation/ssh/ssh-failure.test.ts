@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sshFailure } from './ssh-failure.js';
+import { sshFailure, toldOfContact } from './ssh-failure.js';
 
 describe('the words of an SSH client that ended', () => {
   test.each([
@@ -26,6 +26,15 @@ describe('the words of an SSH client that ended', () => {
     expect(failure.message).toMatch(/\.$/);
     expect(failure.advice).not.toBe('');
   });
+
+  test.each(['client_loop: send disconnect: Broken pipe', 'Timeout, server 10.9.0.2 not responding.'])(
+    'that it is tried again is told of a machine that is kept in contact with alone: %s',
+    (text) => {
+      const failure = sshFailure('ws-2', 255, text, '');
+      expect(`${failure.message} ${failure.advice}`).not.toContain('tried again');
+      expect(toldOfContact(failure)).toContain('It is tried again by itself; tasks there go on meanwhile.');
+    },
+  );
 
   test('a machine without Perl and a shell that runs nothing are told apart', () => {
     expect(sshFailure('ws-2', 127, 'bash: line 1: exec: perl: not found', '').message).toContain(

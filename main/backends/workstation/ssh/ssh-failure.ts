@@ -20,6 +20,8 @@ export interface SshFailure {
   /** One sentence. */
   readonly message: string;
   readonly advice: string;
+  /** It may be over by itself. */
+  readonly isPassing?: true;
   /** Something had to be answered: nobody was there for it, or it was refused, and so is not asked again by itself. */
   readonly unanswered?: 'nobody' | 'refused';
 }
@@ -29,6 +31,7 @@ interface Rule {
   readonly pattern: RegExp;
   readonly message: (host: string) => string;
   readonly advice: (host: string) => string;
+  readonly isPassing?: true;
 }
 
 /** The first that fits. */
@@ -70,7 +73,8 @@ const rules: readonly Rule[] = [
     kind: 'silent',
     pattern: /timed out|timeout|No route to host|Network is unreachable|Host is down|Operation timed out/i,
     message: (host) => `Nothing answers at ${host}.`,
-    advice: () => 'Is it on and connected to this network? It is tried again by itself.',
+    advice: () => 'Is it on and connected to this network?',
+    isPassing: true,
   },
   {
     kind: 'client',
@@ -84,9 +88,16 @@ const rules: readonly Rule[] = [
     pattern:
       /closed by remote host|Connection reset|Broken pipe|Connection closed|kex_exchange_identification|not responding|Connection to .* closed/i,
     message: (host) => `The connection to ${host} was cut.`,
-    advice: () => 'It is tried again by itself; tasks there go on meanwhile.',
+    advice: () => 'Is the network on the way there steady?',
+    isPassing: true,
   },
 ];
+
+/** Of a machine that is kept in contact with: what is only looked at, before it is added, is tried by nobody again. */
+export function toldOfContact({ message, advice, isPassing }: SshFailure): string {
+  const again = isPassing === true ? ' It is tried again by itself; tasks there go on meanwhile.' : '';
+  return `${message} ${advice}${again}`;
+}
 
 /** It is not there, or cannot be started. */
 export function clientFailure(program: string, why: string): SshFailure {
@@ -139,6 +150,7 @@ export function sshFailure(host: string, code: number | null, stderr: string, no
     kind: rule.kind,
     message: `${rule.message(host).replace(/\.$/, '')}${detail}.`,
     advice: rule.advice(host),
+    ...(rule.isPassing === true ? { isPassing: true } : {}),
   };
 }
 
