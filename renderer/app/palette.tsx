@@ -2,6 +2,7 @@
 import { Modal } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { shownStateOf } from '../../core/contract/shown-state.js';
 import { Icon } from '../components/icon.js';
 import { KeyHint } from '../components/key-hint.js';
 import { StateBadge } from '../components/state-badge.js';
@@ -108,7 +109,7 @@ function PaletteBody({ onHelp }: { readonly onHelp: () => void }) {
       content: (
         <>
           <span className={styles['state']}>
-            <StateBadge state={job.state} />
+            <StateBadge state={shownStateOf(job)} />
           </span>
           <span className="iris-ellipsis">{job.name}</span>
           <span className={`${styles['command'] ?? ''} iris-mono iris-ellipsis`}>{job.commandLine}</span>

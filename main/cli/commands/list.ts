@@ -1,5 +1,6 @@
 /** `job list`. */
 import { RefusalError, refusal } from '../../../core/contract/errors.js';
+import { shownStateOf } from '../../../core/contract/shown-state.js';
 import { jobStates, type JobState } from '../../../core/contract/states.js';
 import { jobStateSchema } from '../../../core/contract/state-schemas.js';
 import type { JobSummary } from '../../../core/contract/views.js';
@@ -108,7 +109,7 @@ export function jobTable(rows: readonly JobSummary[], nowMs: number, relative: b
       relative ? ago(job.submittedAtMs, nowMs) : isoTime(job.submittedAtMs),
       `${job.taskCounts.SUCCEEDED ?? 0}/${job.numTasks}`,
       job.exitCode === null ? '-' : String(job.exitCode),
-      (job.state === 'PENDING' ? job.waiting?.message : job.cause?.message) ?? '',
+      (shownStateOf(job) === 'PENDING' ? job.waiting?.message : job.cause?.message) ?? '',
     ]),
   );
 }

@@ -5,6 +5,7 @@ import { jobRoute, routeHash } from '../../app/router.js';
 import { ErrorState, LoadingNote, Skeleton } from '../../components/feedback.js';
 import { StateBadge } from '../../components/state-badge.js';
 import { RelativeTime } from '../../components/time.js';
+import { shownStateOf } from '../../../core/contract/shown-state.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { useDesktop, useJobRow } from '../../state/desktop-context.js';
 import { asRefusal, useCall } from '../../state/hooks.js';
@@ -66,7 +67,7 @@ function ChildRow({ row }: { readonly row: JobSummary }) {
   const now = useJobRow(row.id) ?? row;
   return (
     <li className={styles['child']}>
-      <StateBadge state={now.state} />
+      <StateBadge state={shownStateOf(now)} />
       <a href={routeHash(jobRoute(now.id))} className="iris-ellipsis">
         {now.name}
       </a>

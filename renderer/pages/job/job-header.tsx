@@ -11,6 +11,7 @@ import type { JobDetail } from '../../../core/contract/api.js';
 import { toCommandLine } from '../../../core/contract/job-text.js';
 import { specToRequest } from '../../../core/contract/job-yaml.js';
 import type { JobChange } from '../../../core/contract/queue.js';
+import { shownStateOf } from '../../../core/contract/shown-state.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { ended } from '../../../core/formats/last-words.js';
 import { useRefused } from '../../components/use-refused.js';
@@ -132,7 +133,7 @@ export function JobHeader({ summary, detail, actions }: JobHeaderProps) {
         </Menu>
       </div>
       <div className={styles['stateLine']}>
-        <StateBadge state={summary.state} />
+        <StateBadge state={shownStateOf(summary)} />
         <span className="iris-ellipsis">
           <StateSentence summary={summary} />
         </span>
@@ -165,6 +166,9 @@ function StateSentence({ summary }: { readonly summary: JobSummary }) {
     case 'PENDING':
       return <>{localTimes(summary.waiting?.message ?? words.waits)}</>;
     case 'RUNNING':
+      // Nothing of it runs now.
+      if (shownStateOf(summary) === 'PENDING')
+        return <>{localTimes(summary.waiting?.message ?? words.waits)}</>;
       return summary.startedAtMs === null ? (
         <>{where}</>
       ) : (

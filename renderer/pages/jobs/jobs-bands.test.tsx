@@ -67,6 +67,24 @@ describe('bands and places in the list', () => {
     expect(within(rowOf('later')).getByText(localTimes(message))).toBeTruthy();
   });
 
+  it('says of a started job none of which runs now what it does instead, and why', async () => {
+    const waiting = { code: 'WAITS_FOR_CAPACITY', message: 'Waits: needs 1 GPU.' } as const;
+    show({
+      jobs: [
+        fakeSummary({ id: '/anna/evicted', state: 'RUNNING', taskCounts: { PENDING: 1 }, waiting }),
+        fakeSummary({ id: '/anna/fetches', state: 'RUNNING', taskCounts: { BUILDING: 1 } }),
+        fakeSummary({ id: '/anna/half', state: 'RUNNING', taskCounts: { PENDING: 1, RUNNING: 1 }, waiting }),
+      ],
+    });
+    await screen.findByText('evicted');
+    expect(rowOf('evicted').textContent).toContain('Waiting');
+    expect(within(rowOf('evicted')).getByText('Waits: needs 1 GPU.')).toBeTruthy();
+    expect(rowOf('evicted').textContent).not.toContain('Running');
+    expect(rowOf('fetches').textContent).toContain('Building');
+    expect(rowOf('half').textContent).toContain('Running');
+    expect(rowOf('half').textContent).not.toContain('Waits');
+  });
+
   it('changes band and place from the menu and by key, several after one question', async () => {
     const jobs = ['a', 'b', 'c'].map((name) => fakeSummary({ id: `/anna/${name}`, state: 'PENDING' }));
     const { host } = show({ jobs });

@@ -1,5 +1,6 @@
 /** The cells of a row that hold more than a text. */
-import { isTerminalJobState, type JobState } from '../../../core/contract/states.js';
+import { shownStateOf } from '../../../core/contract/shown-state.js';
+import { isTerminalJobState } from '../../../core/contract/states.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { jobRoute, routeHash } from '../../app/router.js';
 import { iconNode, onePathIcon } from '../../components/icon-node.js';
@@ -7,7 +8,7 @@ import type { IconName } from '../../components/icon-shapes.js';
 import { stateLooks } from '../../components/state-badge.js';
 import { taskBarFill, taskBarStyles, tasksHint } from '../../components/task-bar.js';
 import { canRunAgain, canStop } from '../../state/job-actions.js';
-import { common, localTimes, stateWords } from '../../strings/common.js';
+import { common, localTimes, stateWords, type AnyState } from '../../strings/common.js';
 import { jobs as words } from '../../strings/jobs.js';
 import { bandHint, bandMark } from './band-mark.js';
 import styles from './job-row.module.css';
@@ -78,18 +79,19 @@ export function stateCell() {
   const bandText = textIn(band);
   const bandTitle = attributeOf(band, 'title');
   root.append(badge);
-  let look: JobState | null = null;
+  let look: AnyState | null = null;
   return {
     root,
     show(job: JobSummary, marks: RowMarks): void {
-      if (job.state !== look) {
-        look = job.state;
+      const state = shownStateOf(job);
+      if (state !== look) {
+        look = state;
         icon.show(stateLooks[look].icon);
         badge.style.color = stateLooks[look].color;
         outlined(stateLooks[look].outlined ? 'true' : null);
       }
       const stopping = marks.stopping && !isTerminalJobState(job.state);
-      word(stopping ? words.stopping : stateWords[job.state]);
+      word(stopping ? words.stopping : stateWords[state]);
       const failures = job.state === 'RUNNING' ? (job.taskCounts.FAILED ?? 0) : 0;
       if (failures > 0) failedText(words.failedTasks(failures));
       setThere(root, failed, failures > 0, badge.nextSibling);
@@ -113,7 +115,11 @@ export function stateCell() {
 
 function reasonOf(job: JobSummary): string | undefined {
   const message =
-    job.state === 'PENDING' ? job.waiting?.message : job.state === 'RUNNING' ? undefined : job.cause?.message;
+    shownStateOf(job) === 'PENDING'
+      ? job.waiting?.message
+      : job.state === 'RUNNING'
+        ? undefined
+        : job.cause?.message;
   return message === undefined ? undefined : localTimes(message);
 }
 

@@ -1,6 +1,7 @@
 /** A short list of jobs, one line each, with the way to all of them. */
 import { memo } from 'react';
 import { formatDuration } from '../../../core/formats/durations.js';
+import { shownStateOf } from '../../../core/contract/shown-state.js';
 import type { JobSummary } from '../../../core/contract/views.js';
 import { jobRoute, routeHash } from '../../app/router.js';
 import { Skeleton } from '../../components/feedback.js';
@@ -70,7 +71,7 @@ const JobLine = memo(
         title={`${job.id}\n${job.commandLine}`}
       >
         <span className={styles['state']}>
-          <StateBadge state={job.state} />
+          <StateBadge state={shownStateOf(job)} />
         </span>
         <span className={styles['what']}>
           <span className={`${styles['name'] ?? ''} iris-ellipsis`}>{job.name}</span>
