@@ -176,9 +176,9 @@ describe('reasons', () => {
   test('a GPU model there is not, with those there are', () => {
     expect(
       reasons(round(jobs({ gpu: 'A100x2' }), [worker({ gpus: [card(0), card(1, { variant: 'h100' })] })])),
-    ).toEqual([['WAITS_NO_WORKER_FITS', 'Asked for 2 a100 GPUs; there is 1 h100, 1 rtx-4090.']]);
+    ).toEqual([['WAITS_NO_WORKER_FITS', 'Asked for 2 a100 GPUs; what there is: 1 h100, 1 rtx-4090.']]);
     expect(reasons(round(jobs({ gpu: 1 }), [worker({ gpuNote: 'nvidia-smi was not found' })]))).toEqual([
-      ['WAITS_NO_WORKER_FITS', 'Asked for 1 GPU; there is no GPU: nvidia-smi was not found.'],
+      ['WAITS_NO_WORKER_FITS', 'Asked for 1 GPU; what there is: no GPU: nvidia-smi was not found.'],
     ]);
   });
 

@@ -1,7 +1,7 @@
 /** Machines as text for people. */
 import type { MachineView } from '../../core/contract/machines.js';
 import { formatSize } from '../../core/formats/sizes.js';
-import { gpuLines } from './commands/machine-gpus.js';
+import { gpuLines, type JobOfAttempt } from './commands/machine-gpus.js';
 import { isoTime, printable, table } from './format.js';
 
 const contactWords: Readonly<Record<MachineView['contact']['state'], string | null>> = {
@@ -45,7 +45,7 @@ export function machineTable(machines: readonly MachineView[]): string {
   );
 }
 
-export function machineLines(machine: MachineView): string {
+export function machineLines(machine: MachineView, jobs?: JobOfAttempt): string {
   const { contact, docker } = machine;
   const rows: [string, string][] = [
     ['Machine', machine.id],
@@ -91,7 +91,7 @@ export function machineLines(machine: MachineView): string {
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}\n`).join('');
-  return `${lines}${gpuLines(machine.gpus)}`;
+  return `${lines}${gpuLines(machine.gpus, jobs)}`;
 }
 
 function dockerText({ state, version, message }: MachineView['docker']): string {

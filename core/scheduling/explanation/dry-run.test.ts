@@ -86,7 +86,7 @@ describe('a dry run', () => {
     const world = new TestCluster([worker('w1', { gpus: cards(2) })]);
     expect(tried(world, { gpuCount: 8, gpuVariant: 'h100' })).toMatchObject({
       verdict: 'NEVER',
-      message: 'Asked for 8 h100 GPUs; there is 2 h100.',
+      message: 'Asked for 8 h100 GPUs; what there is: 2 h100.',
     });
     const finishByMs = world.nowMs + 30 * minute;
     expect(tried(world, { limitMs: 60 * minute, finishByMs })).toMatchObject({

@@ -92,7 +92,7 @@ const cases: readonly (readonly [string, (world: TestCluster) => void, Expected]
     },
     {
       reason: { kind: 'too-large', cards: '2 h100' },
-      message: 'Asked for 8 h100 GPUs; there is 2 h100.',
+      message: 'Asked for 8 h100 GPUs; what there is: 2 h100.',
       short: 'Needs 8 h100, largest machine has 2',
     },
   ],

@@ -232,7 +232,7 @@ function tooLargeText(need: NeedView, largest: NeedView, cards: string): string 
       `the largest machine has ${formatSize(largest.memoryBytes)}`,
     ]);
   if (need.gpuCount > largest.gpuCount)
-    parts.push([formatGpus(need.gpuCount, need.gpuVariant), `there is ${cards}`]);
+    parts.push([formatGpus(need.gpuCount, need.gpuVariant), `what there is: ${cards}`]);
   const [only, second] = parts;
   if (only !== undefined && second === undefined) return `Asked for ${only[0]}; ${only[1]}.`;
   return parts.length === 0

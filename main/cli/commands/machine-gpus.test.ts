@@ -59,7 +59,12 @@ test('all there is of a card', () => {
 
 test('all who share a card', () => {
   const text = gpuLines([{ ...bare, heldBy: 'a1', sharedWith: ['b2'] }]);
-  expect(text).toContain('Held by        attempts a1, b2, which share it\n');
+  expect(text).toContain('Held by        attempt a1, attempt b2, which share it\n');
+});
+
+test('the job that has a card, not its attempt alone', () => {
+  const text = gpuLines([{ ...bare, heldBy: 'a1' }], new Map([['a1', '/ann/train']]));
+  expect(text).toContain('Held by        /ann/train (attempt a1)\n');
 });
 
 test('what is not known is said, never left out or shown as nothing', () => {

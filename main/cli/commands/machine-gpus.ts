@@ -3,15 +3,18 @@ import type { GpuProcessView, GpuView } from '../../../core/contract/gpus.js';
 import { formatSize } from '../../../core/formats/sizes.js';
 import { printable } from '../format.js';
 
-export function gpuLines(gpus: readonly GpuView[]): string {
-  return gpus.map((gpu) => `\n${cardLines(gpu)}`).join('');
+/** Jobs by the uids of their attempts. */
+export type JobOfAttempt = ReadonlyMap<string, string>;
+
+export function gpuLines(gpus: readonly GpuView[], jobs: JobOfAttempt = new Map()): string {
+  return gpus.map((gpu) => `\n${cardLines(gpu, jobs)}`).join('');
 }
 
-function cardLines(gpu: GpuView): string {
+function cardLines(gpu: GpuView, jobs: JobOfAttempt): string {
   const rows: [string, string | null][] = [
     [`GPU ${gpu.index}`, `${gpu.name} (${gpu.variant})`],
     ['State', `${gpu.state}${gpu.stateReason === null ? '' : `: ${gpu.stateReason}`}`],
-    ['Held by', heldText(gpu)],
+    ['Held by', heldText(gpu, jobs)],
     ['Claimed by', gpu.claimedBy.length === 0 ? null : gpu.claimedBy.join(', ')],
     ['UUID', gpu.uuid],
     ['Slice of', gpu.parentUuid],
@@ -34,11 +37,13 @@ function cardLines(gpu: GpuView): string {
   return known.map(({ name, value }) => `${name.padEnd(width)}  ${printable(value)}\n`).join('');
 }
 
-function heldText({ heldBy, sharedWith = [] }: GpuView): string | null {
+function heldText({ heldBy, sharedWith = [] }: GpuView, jobs: JobOfAttempt): string | null {
   if (heldBy === null) return null;
-  return sharedWith.length === 0
-    ? `attempt ${heldBy}`
-    : `attempts ${[heldBy, ...sharedWith].join(', ')}, which share it`;
+  const all = [heldBy, ...sharedWith].map((uid) => {
+    const job = jobs.get(uid);
+    return job === undefined ? `attempt ${uid}` : `${job} (attempt ${uid})`;
+  });
+  return `${all.join(', ')}${sharedWith.length === 0 ? '' : ', which share it'}`;
 }
 
 function shown(value: number | null, unit: string): string {

@@ -14,6 +14,7 @@ import type { Context } from '../context.js';
 import { exitCodes } from '../exit-codes.js';
 import { table } from '../format.js';
 import { machineLines, machineTable, stateWord } from '../machine-text.js';
+import type { JobOfAttempt } from './machine-gpus.js';
 
 type Act = (work: () => Promise<number>) => () => Promise<void>;
 
@@ -133,8 +134,15 @@ async function showCommand(context: Context, name: string | undefined): Promise<
   const machines = await machinesOf(context);
   const machine = named(machines, name);
   if (context.output.json) await context.output.value(machine);
-  else await context.output.text(machineLines(machine));
+  else await context.output.text(machineLines(machine, await jobsOn(context, machine)));
   return exitCodes.ok;
+}
+
+/** Of the attempts that have cards of it. */
+async function jobsOn(context: Context, machine: MachineView): Promise<JobOfAttempt> {
+  if (machine.gpus.every(({ heldBy }) => heldBy === null)) return new Map();
+  const { items } = await context.link.persist((connection) => connection.call('queue.get', {}));
+  return new Map(items.flatMap(({ uid, jobId }) => (uid === null ? [] : [[uid, jobId] as const])));
 }
 
 async function checkCommand(

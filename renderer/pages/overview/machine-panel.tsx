@@ -5,7 +5,7 @@ import { formatSize } from '../../../core/formats/sizes.js';
 import type { GpuView } from '../../../core/contract/gpus.js';
 import type { DiskView, MachineView } from '../../../core/contract/machines.js';
 import { Skeleton } from '../../components/feedback.js';
-import { GpuStateBadge } from '../../components/gpu-state.js';
+import { GpuHolderLinks, GpuStateBadge, gpuUser, type Holders } from '../../components/gpu-state.js';
 import { coresOfOthers, memoryOfOthers } from '../../components/machine-figures.js';
 import { ConditionBadge, SchedulingBadge, conditionOf } from '../../components/machine-state.js';
 import { Meter } from '../../components/meter.js';
@@ -19,7 +19,12 @@ import styles from './machine-panel.module.css';
 /** A disk with less than this share free is told of. */
 const lowShare = 0.05;
 
-export function MachinePanel({ machine }: { readonly machine: MachineView }) {
+export interface MachinePanelProps {
+  readonly machine: MachineView;
+  readonly holders: Holders;
+}
+
+export function MachinePanel({ machine, holders }: MachinePanelProps) {
   const { answers } = conditionOf(machine);
   const well = answers && machine.state === 'HEALTHY';
   return (
@@ -38,7 +43,7 @@ export function MachinePanel({ machine }: { readonly machine: MachineView }) {
       <p className={`${styles['model'] ?? ''} iris-ellipsis`} title={machine.platform}>
         {machine.cpuModel}
       </p>
-      {answers ? <Figures machine={machine} /> : <Silence machine={machine} />}
+      {answers ? <Figures machine={machine} holders={holders} /> : <Silence machine={machine} />}
     </article>
   );
 }
@@ -57,7 +62,7 @@ function Silence({ machine: { contact } }: { readonly machine: MachineView }) {
   );
 }
 
-function Figures({ machine }: { readonly machine: MachineView }) {
+function Figures({ machine, holders }: MachinePanelProps) {
   const usedBytes = machine.memoryTotalBytes - machine.memoryAvailableBytes;
   const cpuText = machine.cpuBusyPercent === null ? words.notMeasured : words.busy(machine.cpuBusyPercent);
   const memoryText = words.memoryUsed(formatSize(usedBytes), formatSize(machine.memoryTotalBytes));
@@ -97,7 +102,7 @@ function Figures({ machine }: { readonly machine: MachineView }) {
         ) : (
           <>
             {machine.gpus.map((gpu) => (
-              <Gpu key={gpu.uuid} gpu={gpu} />
+              <Gpu key={gpu.uuid} gpu={gpu} holders={holders} />
             ))}
             {machine.gpuNote === null ? null : <p className="iris-muted">{machine.gpuNote}</p>}
           </>
@@ -147,7 +152,7 @@ function Disk({ disk }: { readonly disk: DiskView }) {
   );
 }
 
-function Gpu({ gpu }: { readonly gpu: GpuView }) {
+function Gpu({ gpu, holders }: { readonly gpu: GpuView; readonly holders: Holders }) {
   const { utilizationPercent, memoryUsedBytes, memoryTotalBytes, temperatureCelsius, powerWatts } = gpu;
   const unknown = gpu.note ?? words.notMeasured;
   const utilisation = utilizationPercent === null ? unknown : words.gpuUtilisation(utilizationPercent);
@@ -160,7 +165,12 @@ function Gpu({ gpu }: { readonly gpu: GpuView }) {
       <div className={styles['words']}>
         <span className="iris-ellipsis" title={`${gpu.name}\n${gpu.uuid}`}>
           {gpu.parentUuid === null ? words.gpu(gpu.index) : machineWords.slice(gpu.index)}{' '}
-          <span className="iris-muted">{gpu.name}</span>
+          {/* Who has it says more than what it is, which the hint and the graphs tell. */}
+          {gpu.heldBy === null ? (
+            <span className="iris-muted">{gpuUser(gpu, holders) || gpu.name}</span>
+          ) : (
+            <GpuHolderLinks gpu={gpu} holders={holders} />
+          )}
         </span>
         <span title={gpu.stateReason ?? undefined}>
           <GpuStateBadge state={gpu.state} />

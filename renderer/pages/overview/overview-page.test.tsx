@@ -54,6 +54,14 @@ describe('Overview page', () => {
     expect(within(screen.getByRole('article', { name: 'ws-3' })).getByText('Cordoned')).toBeTruthy();
   });
 
+  it('names who has a card and links to the job', async () => {
+    renderInWindow(<OverviewPage />);
+    const machine = await screen.findByRole('article', { name: 'ws-1' });
+    await waitFor(() => expect(within(machine).getAllByRole('link', { name: /^\w+: / })).toHaveLength(2));
+    const [holder] = within(machine).getAllByRole('link', { name: /^\w+: / });
+    expect(holder?.getAttribute('href')).toMatch(/^#\/job\//);
+  });
+
   it('draws the cards of a machine over a time that is chosen, and stands still when paused', async () => {
     const { host } = renderInWindow(<OverviewPage />);
     await screen.findByRole('img', { name: /^GPU use\. GPU 0: / });

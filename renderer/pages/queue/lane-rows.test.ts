@@ -18,8 +18,8 @@ const gpu = (index: number) => ({
   variant: 'h100',
 });
 const machines = [
-  { id: 'ws-1', hostname: 'ws-1', gpus: [gpu(0), gpu(1)] },
-  { id: 'ws-2', hostname: 'ws-2', gpus: [] },
+  { id: 'ws-1', gpus: [gpu(0), gpu(1)] },
+  { id: 'ws-2', gpus: [] },
 ];
 
 const item = (name: string, part: Partial<LaneItem> = {}): LaneItem => ({

@@ -36,7 +36,7 @@ export interface Lanes {
 }
 
 export interface LaneSource {
-  readonly machines: readonly Pick<MachineView, 'id' | 'hostname' | 'gpus'>[];
+  readonly machines: readonly Pick<MachineView, 'id' | 'gpus'>[];
   readonly items: readonly LaneItem[];
   readonly reservations: QueueView['reservations'];
 }
@@ -93,31 +93,28 @@ interface RowSeed {
 
 export function laneRows(source: LaneSource, range: TimeRange, nowMs: number): Lanes {
   const seeds = new Map<string, RowSeed>();
-  const machineName = new Map<string, string>();
-  const addMachine = (id: string, hostname: string) => {
-    machineName.set(id, hostname);
+  const addMachine = (id: string) => {
     seeds.set(`cpu ${id}`, {
       key: `cpu ${id}`,
-      machine: hostname,
+      machine: id,
       label: words.processors,
-      fullLabel: words.processorsOf(hostname),
+      fullLabel: words.processorsOf(id),
       workerId: id,
       items: [],
     });
   };
   const addGpu = (id: string, uuid: string, label: string, isGone = false) => {
-    const machine = machineName.get(id) ?? id;
     seeds.set(`gpu ${uuid}`, {
       key: `gpu ${uuid}`,
-      machine: isGone ? machine : null,
+      machine: isGone ? id : null,
       label,
-      fullLabel: words.gpuOf(machine, label),
+      fullLabel: words.gpuOf(id, label),
       workerId: id,
       items: [],
     });
   };
   for (const machine of source.machines) {
-    addMachine(machine.id, machine.hostname);
+    addMachine(machine.id);
     for (const gpu of machine.gpus) addGpu(machine.id, gpu.uuid, words.gpu(gpu.index, gpu.variant));
   }
   const seen = source.items.filter((item) => {
@@ -126,7 +123,7 @@ export function laneRows(source: LaneSource, range: TimeRange, nowMs: number): L
   });
   // Machines and cards that are gone by now come last.
   for (const item of seen) {
-    if (!seeds.has(`cpu ${item.workerId}`)) addMachine(item.workerId, item.workerId);
+    if (!seeds.has(`cpu ${item.workerId}`)) addMachine(item.workerId);
     for (const uuid of item.devices)
       if (!seeds.has(`gpu ${uuid}`)) addGpu(item.workerId, uuid, words.goneGpu(uuid), true);
   }
