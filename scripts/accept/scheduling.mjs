@@ -56,7 +56,7 @@ const explained = {
     const told = await irisctl('job explain wants-gpus');
     ok('exit code 0', told.code === 0, told.err);
     ok('what it needs: 8 of H100', /\b8 h100 GPUs?\b/i.test(told.out), told.out);
-    ok('what there is', /there (is|are) (no GPU|\d+ )/i.test(told.out), told.out);
+    ok('what there is', /there (is|are):? (no GPU|\d+ )/i.test(told.out), told.out);
     const { reasons, remedies, short } = parsed((await irisctl('job explain wants-gpus --json')).out);
     ok(
       'the reason as data',
