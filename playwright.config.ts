@@ -9,7 +9,7 @@ export default defineConfig({
   workers: 1,
   // A limit for what hangs. What a test waits for has limits of its own.
   timeout: 120_000,
-  expect: { timeout: 10_000 },
+  expect: { timeout: 30_000 },
   forbidOnly: true,
   retries: 0,
   // Under an ordinary user the checkout may not be writable.

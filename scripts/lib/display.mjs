@@ -46,8 +46,8 @@ export async function startDisplay(options = {}) {
   });
   const number = await new Promise((resolve, reject) => {
     const deadline = setTimeout(
-      () => reject(new UserError(`Xvfb did not start within 20 s. ${errors}`)),
-      20_000,
+      () => reject(new UserError(`Xvfb did not start within 60 s. ${errors}`)),
+      60_000,
     );
     const settle = (/** @type {() => void} */ act) => {
       clearTimeout(deadline);

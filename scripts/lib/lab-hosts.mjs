@@ -36,7 +36,7 @@ const sshd = '/usr/sbin/sshd';
 
 /** @param {string} program @param {readonly string[]} args */
 function must(program, args) {
-  const done = spawnSync(program, args, { encoding: 'utf8', timeout: 20_000 });
+  const done = spawnSync(program, args, { encoding: 'utf8', timeout: 60_000 });
   if (done.status !== 0) {
     const said = done.error?.message ?? `exit code ${done.status}: ${done.stderr}${done.stdout}`;
     throw new Error(`${program} ${args.join(' ')}: ${said}`);

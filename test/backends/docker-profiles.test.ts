@@ -70,7 +70,7 @@ describe.skipIf(noEngine)(withEngine('profiles of containers'), () => {
       const { end } = await ran('true', gvisor);
       expect(end).toMatchObject({ state: 'FAILED', cause: { code: 'START_FAILED' } });
       expect(end.cause?.message).toContain('give runsc "runtimeArgs": ["--network=host"]');
-      await expect.poll(() => backends.containers(), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => backends.containers()).toEqual([]);
     });
   });
 

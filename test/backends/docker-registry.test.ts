@@ -23,7 +23,7 @@ import {
 import { noRegistry, slowWay, startRegistry, type OwnRegistry } from '../harness/registry.js';
 
 const why = noRegistry && !noEngine ? ' (left out: no docker-registry)' : '';
-const longMs = 60_000;
+const longMs = 120_000;
 const layerBytes = 4_000_000;
 
 describe.skipIf(noEngine || noRegistry)(withEngine(`images of a registry${why}`), () => {

@@ -21,7 +21,7 @@ import {
 } from '../harness/engine.js';
 
 const user = 'iris-remapped';
-const longMs = 60_000;
+const longMs = 120_000;
 
 /** The user and its subordinate numbers are there for the Engine alone, in a view of its own of /etc. */
 function remappedDockerd(folder: string): void {

@@ -74,7 +74,7 @@ describe.skipIf(noEngine)(withEngine('an Engine behind TLS'), () => {
     const probe = await withCertificates('right');
     const launch = backends.launch({ command: [...barCommand] });
     await expectSeenSoon(probe, launch, backends.work);
-  }, 90_000);
+  });
 
   test('runs what a docker context with its certificates leads to', async () => {
     const hash = createHash('sha256').update('lab').digest('hex');

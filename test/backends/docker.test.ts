@@ -66,7 +66,7 @@ describe.skipIf(noEngine)(withEngine('attempts in containers'), () => {
     expect(await probe.over(launch.uid)).toMatchObject({ state: 'KILLED', signal: 'SIGTERM' });
     expect(await probe.text(launch.uid)).toBe('one\n');
     expect(await probe.text(launch.uid, 'err')).toBe('two\n');
-    await expect.poll(() => backends.containers(), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => backends.containers()).toEqual([]);
   });
 
   test('names the limit when memory runs out, and calls a kill a kill', async () => {
@@ -141,7 +141,7 @@ describe.skipIf(noEngine)(withEngine('attempts in containers'), () => {
       expect([end.state, end.cause?.code]).toEqual(['FAILED', code]);
       expect(end.cause?.message).toContain(word);
     }
-    await expect.poll(() => backends.containers(), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => backends.containers()).toEqual([]);
   });
 
   test('asks for cards by name, and says when the Engine can give none', async () => {
@@ -301,7 +301,7 @@ describe.skipIf(noEngine)(withEngine('attempts in containers'), () => {
     await probe.backend.close();
     const next = await backends.open();
     next.backend.reconcile([]);
-    await expect.poll(() => backends.containers(), { timeout: 15_000 }).toEqual(['other']);
+    await expect.poll(() => backends.containers()).toEqual(['other']);
   });
 
   test('lists images, says which are used, and what a fetch came to', async () => {

@@ -7,7 +7,7 @@ import type { BackendProbe } from '../harness/backend-probe.js';
 import { dockerBackends, type DockerBackends, type OwnEngine } from '../harness/engine.js';
 import { boundingSet, noPodman, rightsHere, startPodman, withPodman } from '../harness/podman.js';
 
-const longMs = 60_000;
+const longMs = 120_000;
 
 describe.skipIf(noPodman)(withPodman('Podman'), () => {
   let engine: OwnEngine;

@@ -35,11 +35,11 @@ describeLabEngine('cards under containers on a workstation by SSH', () => {
   beforeAll(async () => {
     engine = await engineWithHook();
     machines = await labMachines();
-  }, 90_000);
+  });
   afterAll(async () => {
     await machines.dispose();
     await engine.stop();
-  }, 60_000);
+  });
   beforeEach(async () => {
     stub = new NvidiaStub('k80-x4-minor-number-not-list-order.xml');
     use(90);
@@ -57,14 +57,14 @@ describeLabEngine('cards under containers on a workstation by SSH', () => {
 
   test('one that is lost ends the container as a fault of the machine, and is given to nobody; the others go on', async () => {
     const probe = await machines.open(host, { ...quickLimits, gpuLoopMs: 50 });
-    await probe.until(() => probe.backend.observe()[0]?.docker?.state === 'READY', 20_000);
+    await probe.until(() => probe.backend.observe()[0]?.docker?.state === 'READY');
     const [doomed, lucky] = [onCard('sleep 300'), onCard('until test -e go; do usleep 20000; done', fourth)];
     probe.run(doomed);
     probe.run(lucky);
     for (const { uid } of [doomed, lucky]) await probe.state(uid, 'RUNNING');
     stub.lose(thirdBus);
     use('[GPU is lost]');
-    expect(await probe.over(doomed.uid, 20_000)).toMatchObject({
+    expect(await probe.over(doomed.uid)).toMatchObject({
       state: 'WORKER_FAILED',
       cause: { code: 'GPU_LOST' },
     });
@@ -78,7 +78,7 @@ describeLabEngine('cards under containers on a workstation by SSH', () => {
 
   test('one that is held and hardly used, and somebody else on it, are told to who holds it, who goes on', async () => {
     const probe = await machines.open(host, { ...quickLimits, gpuLoopMs: 50, gpuIdleAfterMs: 300 });
-    await probe.until(() => probe.backend.observe()[0]?.docker?.state === 'READY', 20_000);
+    await probe.until(() => probe.backend.observe()[0]?.docker?.state === 'READY');
     const [idle, busy] = [onCard('sleep 300'), onCard('sleep 300', fourth)];
     await expectCardWarnings({
       ...{ probe, host, stub, idle, busy, bus: thirdBus },

@@ -18,7 +18,7 @@ import { barCommand, expectSeenSoon } from '../harness/live-bar.js';
 import { describeLab } from '../harness/lab.js';
 
 const describeEngine = noEngine && process.env['CI'] !== 'true' ? describeLab.skip : describeLab;
-const longMs = 60_000;
+const longMs = 120_000;
 
 describeEngine('an Engine that DOCKER_HOST names by ssh', () => {
   let engine: OwnEngine;

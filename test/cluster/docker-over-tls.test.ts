@@ -12,7 +12,7 @@ import { dockerBackends, ownEngine, type DockerBackends, type OwnEngine } from '
 import { describeLabEngine } from '../harness/lab.js';
 import { barCommand, expectSeenSoon } from '../harness/live-bar.js';
 
-const longMs = 60_000;
+const longMs = 120_000;
 /** Longer than a connection lives whose keep-alive nobody answers: 11 s. */
 const longCutMs = 15_000;
 const passed = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -45,7 +45,7 @@ const containers = async () => (await engine.docker('ps', '-aq')).split('\n').fi
 
 async function opened(more: Parameters<LabMachines['open']>[1] = {}): Promise<LabProbe> {
   const probe = await machines.open(host, more);
-  await probe.until(() => probe.backend.observe()[0]?.docker?.state === 'READY', 20_000);
+  await probe.until(() => probe.backend.observe()[0]?.docker?.state === 'READY');
   return probe;
 }
 
@@ -53,11 +53,11 @@ describeLabEngine('containers on a workstation by SSH', () => {
   beforeAll(async () => {
     engine = await engineWithHook();
     machines = await labMachines();
-  }, 90_000);
+  });
   afterAll(async () => {
     await machines.dispose();
     await engine.stop();
-  }, 60_000);
+  });
   beforeEach(async () => {
     host = await machines.lab.host('ws-two', { dockerSocket: engine.socket });
     host.sh(`mkdir -p ${host.home}/jobs`);
@@ -81,7 +81,7 @@ describeLabEngine('containers on a workstation by SSH', () => {
       files: [{ path: 'in.txt', contentBase64 }],
     });
     probe.run(launch);
-    expect(await probe.over(launch.uid, 30_000)).toMatchObject({ state: 'FAILED', exitCode: 5 });
+    expect(await probe.over(launch.uid)).toMatchObject({ state: 'FAILED', exitCode: 5 });
     expect(await probe.text(launch.uid)).toBe('payload\n');
     expect(await probe.text(launch.uid, 'err')).toBe('err\n');
     expect(probe.backend.images?.('ws-two')).not.toBeNull();
@@ -91,15 +91,15 @@ describeLabEngine('containers on a workstation by SSH', () => {
     const probe = await opened();
     const first = inContainer('echo a wheel >"$UV_CACHE_DIR/kept"');
     probe.run(first);
-    expect(await probe.over(first.uid, 30_000)).toMatchObject({ state: 'SUCCEEDED' });
+    expect(await probe.over(first.uid)).toMatchObject({ state: 'SUCCEEDED' });
     const second = inContainer('cat "$UV_CACHE_DIR/kept"; echo "$VIRTUAL_ENV"', {
       setup: ['mkdir -p "$IRIS_VENV/bin" && touch "$IRIS_VENV/pyvenv.cfg"'],
     });
     probe.run(second);
-    expect(await probe.over(second.uid, 30_000)).toMatchObject({ state: 'SUCCEEDED' });
+    expect(await probe.over(second.uid)).toMatchObject({ state: 'SUCCEEDED' });
     expect(await probe.text(second.uid)).toBe('[iris setup] step 1/1\na wheel\n/iris/work/.venv\n');
     expect(host.sh(`cat ${host.home}/.local/state/iris-desktop/attempts-*/caches/uv/kept`)).toBe('a wheel\n');
-  }, 60_000);
+  });
 
   test('show a line while it grows, before its newline, and again after a restart of ours', async () => {
     const probe = await opened();
@@ -107,31 +107,31 @@ describeLabEngine('containers on a workstation by SSH', () => {
       'printf "\\r 1%%"; until test -e one; do usleep 50000; done; printf "\\r 5%%"; until test -e two; do usleep 50000; done; seq 101 130; printf "\\r 2%%"; sleep 300',
     );
     probe.run(launch);
-    await probe.state(launch.uid, 'RUNNING', 30_000);
-    await expect.poll(() => probe.text(launch.uid), { timeout: 30_000 }).toBe('\r 1%');
+    await probe.state(launch.uid, 'RUNNING');
+    await expect.poll(() => probe.text(launch.uid)).toBe('\r 1%');
     await probe.backend.close();
     const next = await machines.open(host, { wait: false });
     next.want({ kind: 'keep', uid: launch.uid, launch });
-    await next.state(launch.uid, 'RUNNING', 30_000);
+    await next.state(launch.uid, 'RUNNING');
     // What was seen of it stays.
     expect(await next.text(launch.uid)).toBe('\r 1%');
     next.backend.watchLog(launch.uid, true);
     host.sh(`touch ${host.home}/jobs/one`);
-    await next.until(() => next.grew.at(-1)?.heard?.out === '\r 5%', 30_000);
+    await next.until(() => next.grew.at(-1)?.heard?.out === '\r 5%');
     expect(await next.text(launch.uid)).toBe('\r 1%');
     host.sh(`touch ${host.home}/jobs/two`);
     const lines = Array.from({ length: 30 }, (_, index) => `${101 + index}\n`).join('');
-    await expect.poll(() => next.text(launch.uid), { timeout: 30_000 }).toBe(`\r 1%\r 5%${lines}\r 2%`);
+    await expect.poll(() => next.text(launch.uid)).toBe(`\r 1%\r 5%${lines}\r 2%`);
     next.stop(launch.uid, { container: true, graceMs: 500 });
-    await next.over(launch.uid, 30_000);
+    await next.over(launch.uid);
     expect(await next.text(launch.uid)).toBe(`\r 1%\r 5%${lines}\r 2%`);
-  }, 90_000);
+  });
 
   test('run and speak in any number over one login, of which the server lets through two sessions', async () => {
     const narrow = await machines.lab.host('ws-narrow', { dockerSocket: engine.socket, maxSessions: 2 });
     narrow.sh(`mkdir -p ${narrow.home}/jobs`);
     const probe = await machines.open(narrow);
-    await probe.until(() => probe.backend.observe()[0]?.docker?.state === 'READY', 20_000);
+    await probe.until(() => probe.backend.observe()[0]?.docker?.state === 'READY');
     const launches = Array.from({ length: 14 }, (_, index) =>
       launchOf(
         {
@@ -161,7 +161,7 @@ describeLabEngine('containers on a workstation by SSH', () => {
       workingDirectory: `${host.home}/jobs`,
     });
     await expectSeenSoon(probe, launch, `${host.home}/jobs`);
-  }, 90_000);
+  });
 
   test('tell what they used', async () => {
     const probe = await opened();
@@ -169,21 +169,21 @@ describeLabEngine('containers on a workstation by SSH', () => {
       'dd if=/dev/zero of=/dev/shm/held bs=1M count=48 2>/dev/null; until test -e burnt; do i=$((i+1)); done',
     );
     probe.run(launch);
-    await probe.state(launch.uid, 'RUNNING', 30_000);
+    await probe.state(launch.uid, 'RUNNING');
     // By the Engine's own word: nothing of that machine can be read from here.
     const used = async () => {
       const stats = await engine.docker('stats', '--no-stream', '--format', '{{.MemUsage}}');
       return Number(/^([\d.]+)MiB/.exec(stats)?.[1] ?? 0);
     };
-    await expect.poll(used, { timeout: 30_000 }).toBeGreaterThan(48);
+    await expect.poll(used).toBeGreaterThan(48);
     // The Engine measures once a second for all who listen: what came with these was told to the far side as well.
     for (let more = 0; more < 3; more += 1) expect(await used()).toBeGreaterThan(48);
     host.sh(`touch ${host.home}/jobs/burnt`);
-    const { usage, peakMemoryBytes } = await probe.over(launch.uid, 30_000);
+    const { usage, peakMemoryBytes } = await probe.over(launch.uid);
     expect(usage?.cpuSeconds).toBeGreaterThan(0);
     expect(usage?.memoryBytes).toBeGreaterThan(48 * 1024 ** 2);
     expect(peakMemoryBytes).toBeGreaterThan(48 * 1024 ** 2);
-  }, 90_000);
+  });
 
   test('their checkpoints are noticed, they find the notice before a stop, and what they wrote stays there', async () => {
     const probe = await opened();
@@ -193,11 +193,11 @@ describeLabEngine('containers on a workstation by SSH', () => {
     );
     const begun = Date.now();
     probe.run(launch);
-    await probe.until(() => (probe.last(launch.uid)?.checkpointAtMs ?? 0) > begun - 5000, 30_000);
+    await probe.until(() => (probe.last(launch.uid)?.checkpointAtMs ?? 0) > begun - 5000);
     expect(probe.last(launch.uid)?.checkpointAtMs).toBeLessThanOrEqual(Date.now());
     const notice = { reason: 'Its place is needed.', deadlineMs: Date.now() + 10_000 };
     probe.stop(launch.uid, { container: true, graceMs: 10_000, reason: 'preempted', notice });
-    await probe.over(launch.uid, 30_000);
+    await probe.over(launch.uid);
     expect(JSON.parse(await probe.text(launch.uid))).toMatchObject({ reason: 'Its place is needed.' });
     const work = host.sh(`find ${host.home}/.local -path '*/${launch.uid}/work'`).trim();
     expect(host.sh(`cat ${work}/state ${host.home}/jobs/out.txt`)).toBe('kept\nhere\n');
@@ -207,9 +207,9 @@ describeLabEngine('containers on a workstation by SSH', () => {
     const probe = await opened();
     const launch = inContainer('exec sleep 300');
     probe.run(launch);
-    await probe.state(launch.uid, 'RUNNING', 30_000);
+    await probe.state(launch.uid, 'RUNNING');
     probe.stop(launch.uid, { container: true, graceMs: 500 });
-    expect((await probe.over(launch.uid, 30_000)).state).toBe('KILLED');
+    expect((await probe.over(launch.uid)).state).toBe('KILLED');
     await eventually(() => probe.last(launch.uid)?.state === 'KILLED', 'it is told');
   });
 
@@ -219,7 +219,7 @@ describeLabEngine('containers on a workstation by SSH', () => {
     const other = await machines.open(host, { home });
     const launch = onCard('until test -e gate; do usleep 50000; done', engineImage);
     probe.run(launch);
-    await probe.state(launch.uid, 'RUNNING', 30_000);
+    await probe.state(launch.uid, 'RUNNING');
     const names = [`attempt-${launch.uid}`, `device-${card}-0`];
     expect(claimed()).toEqual(names);
     const told: unknown = JSON.parse(readFileSync(path.join(claims(), `device-${card}-0`), 'utf8'));
@@ -227,7 +227,7 @@ describeLabEngine('containers on a workstation by SSH', () => {
     const late = [onCard('exit 0', undefined), onCard('exit 0', engineImage)];
     for (const each of late) {
       other.run(each);
-      expect(await other.over(each.uid, 30_000)).toMatchObject({
+      expect(await other.over(each.uid)).toMatchObject({
         state: 'WORKER_FAILED',
         cause: { code: 'GPU_CLAIMED' },
       });
@@ -239,35 +239,35 @@ describeLabEngine('containers on a workstation by SSH', () => {
     expect(await other.over(again.uid)).toMatchObject({ cause: { code: 'GPU_CLAIMED' } });
     const next = await machines.open(host, { wait: false });
     next.want({ kind: 'keep', uid: launch.uid, launch });
-    await next.state(launch.uid, 'RUNNING', 30_000);
+    await next.state(launch.uid, 'RUNNING');
     expect(claimed()).toEqual(names);
     host.sh(`touch ${host.home}/jobs/gate`);
-    expect(await next.over(launch.uid, 30_000)).toMatchObject({ state: 'SUCCEEDED' });
+    expect(await next.over(launch.uid)).toMatchObject({ state: 'SUCCEEDED' });
     await eventually(() => claimed().length === 0, 'the card is given back');
     const last = onCard('exit 0', undefined);
     other.run(last);
     expect(await other.over(last.uid)).toMatchObject({ state: 'SUCCEEDED' });
     await other.machine.close();
     rmSync(home, { recursive: true });
-  }, 90_000);
+  });
 
   test('go on while the link is cut, their log whole afterwards', async () => {
     const probe = await opened({ ...quickLimits, limits: { ...quickLimits.limits, lossAfterMs: 600_000 } });
     const launch = inContainer('echo before; sleep 3; echo after; exit 6');
     probe.run(launch);
-    await probe.state(launch.uid, 'RUNNING', 30_000);
+    await probe.state(launch.uid, 'RUNNING');
     host.cut();
     await probe.until(() => probe.contact() !== 'CONNECTED');
     host.mend();
     expect(await probe.over(launch.uid, 60_000)).toMatchObject({ state: 'FAILED', exitCode: 6 });
     expect(await probe.text(launch.uid)).toBe('before\nafter\n');
-  }, 90_000);
+  });
 
   test('of a machine that was given up are removed when it is back', async () => {
     const probe = await opened(quickLimits);
     const launch = onCard('exec sleep 300', engineImage);
     probe.run(launch);
-    await probe.state(launch.uid, 'RUNNING', 30_000);
+    await probe.state(launch.uid, 'RUNNING');
     host.cut();
     expect(await probe.over(launch.uid, 60_000)).toMatchObject({
       state: 'WORKER_FAILED',

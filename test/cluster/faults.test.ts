@@ -133,7 +133,7 @@ describeLab('a workstation by SSH', () => {
       return seen.length > 0;
     };
     host.mend();
-    await probe.until(healthyWith, 20_000);
+    await probe.until(healthyWith);
     expect(seen[0]).toBe('0');
     // Neither end of the copy is told as the end of anything.
     const told = probe.reports.filter(({ uid }) => uid === launch.uid).map(({ state }) => state);
@@ -214,7 +214,7 @@ describeLab('a workstation by SSH', () => {
     await host.powerOff();
     await probe.until(() => probe.contact() !== 'CONNECTED');
     await host.boot();
-    expect(await probe.over(launch.uid, 30_000)).toMatchObject({
+    expect(await probe.over(launch.uid)).toMatchObject({
       state: 'WORKER_FAILED',
       exitCode: null,
       cause: { code: 'REBOOTED' },

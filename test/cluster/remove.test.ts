@@ -96,7 +96,7 @@ describeLab('a machine that is removed', () => {
     expect(sleepers()).toBe('0');
     expect(said).toContain('The removal of a machine was finished');
     await fleet.machines.close();
-  }, 90_000);
+  });
 
   test('one that is added anew meanwhile is not taken apart', async () => {
     const launch = await running('trap "" TERM; sleep 300 & wait; wait; sleep 300');

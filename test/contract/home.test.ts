@@ -74,7 +74,7 @@ test.skipIf(process.platform !== 'linux')(
     const words = [builtModule('cli'), '--home', '/proc/iris', 'job', 'run', '--', 'true'];
     const run = spawnSync(process.execPath, words, {
       encoding: 'utf8',
-      timeout: 15_000,
+      timeout: 60_000,
       killSignal: 'SIGKILL',
     });
     expect(run.signal).toBeNull();

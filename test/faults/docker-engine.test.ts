@@ -15,7 +15,7 @@ import { z } from 'zod';
 import { logCutOf } from '../../core/formats/log-cut.js';
 import type { BackendProbe } from '../harness/backend-probe.js';
 
-const longMs = 60_000;
+const longMs = 120_000;
 const recordSchema = z.object({ log: z.string(), stream: z.string() });
 
 describe.skipIf(noEngine)(withEngine('containers and faults'), () => {

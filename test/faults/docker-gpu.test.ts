@@ -19,7 +19,7 @@ const third = 'GPU-a0000003-0000-4000-8000-000000000003';
 const fourth = 'GPU-a0000004-0000-4000-8000-000000000004';
 const thirdBus = '00004968:00:00.0';
 const fourthBus = '0000F8D6:00:00.0';
-const longMs = 60_000;
+const longMs = 120_000;
 
 describe.skipIf(noEngine)(withEngine('containers that hold cards'), () => {
   let engine: OwnEngine;

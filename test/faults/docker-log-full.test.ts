@@ -26,7 +26,7 @@ describe.skipIf(reason !== null)(
     let said: AttemptObservation[];
     let warned: string[];
     let launch: AttemptLaunch;
-    const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, interval: 10 }).toBe(true);
+    const until = (holds: () => boolean) => expect.poll(holds).toBe(true);
     const copied = () => readFileSync(path.join(disk, launch.uid, 'out'), 'utf8');
 
     beforeEach(async () => {

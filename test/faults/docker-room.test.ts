@@ -26,7 +26,7 @@ import {
 } from '../harness/engine.js';
 import { noRegistry, startRegistry, type OwnRegistry } from '../harness/registry.js';
 
-const longMs = 60_000;
+const longMs = 120_000;
 const diskBytes = 64 * 1024 ** 2;
 
 describe.skipIf(noEngine)(withEngine('the room where an Engine keeps its data'), () => {

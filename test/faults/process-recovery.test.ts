@@ -325,7 +325,7 @@ describe('memory', () => {
       memory: '64MB',
     });
     probe.run(launch);
-    const end = await probe.over(launch.uid, 30_000);
+    const end = await probe.over(launch.uid);
     expect(end).toMatchObject({ state: 'FAILED', cause: { code: 'MEMORY_LIMIT' } });
     expect(end.cause?.message).toContain('61 MiB');
   });
@@ -336,7 +336,7 @@ describe('memory', () => {
     const script = 'import time; x = bytearray(b"x") * 276_000_000; time.sleep(300)';
     const launch = launchOf({ command: ['python3', '-S', '-c', script], memory: '300MB' });
     next.run(launch);
-    const warned = await next.warned(launch.uid, 30_000);
+    const warned = await next.warned(launch.uid);
     expect(warned).toMatchObject({
       state: 'RUNNING',
       cause: null,
@@ -356,7 +356,7 @@ describe('memory', () => {
       memory: '64MB',
     });
     next.run(launch);
-    const end = await next.over(launch.uid, 30_000);
+    const end = await next.over(launch.uid);
     expect(end).toMatchObject({ state: 'FAILED', signal: 'SIGKILL', cause: { code: 'MEMORY_LIMIT' } });
     // How far it got before the third sample depends on the machine.
     expect(end.peakMemoryBytes).toBeGreaterThan(64_000_000);

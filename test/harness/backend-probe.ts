@@ -109,7 +109,7 @@ export class BackendProbe implements BackendListener {
   }
 
   /** Resolves when the condition holds, looked at after every report; rejects with what is known after `ms`. */
-  until(test: () => boolean, ms = 15_000): Promise<void> {
+  until(test: () => boolean, ms = 60_000): Promise<void> {
     if (test()) return Promise.resolve();
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {

@@ -31,7 +31,7 @@ export async function expectCardWarnings(cards: HeldCards): Promise<void> {
   // Memory that moves is looked into at once.
   use(2, 500);
   const intruder = () => probe.last(idle.uid)?.warnings.find(({ code }) => code === 'GPU_INTRUDER');
-  await probe.until(() => intruder() !== undefined, 20_000);
+  await probe.until(() => intruder() !== undefined);
   expect(intruder()?.message).toMatch(
     new RegExp(`python train.py of \\w+ \\(process ${other}, 7 MiB\\).* were left alone`),
   );

@@ -44,7 +44,7 @@ async function launchAttached(options: Parameters<typeof _electron.launch>[0]): 
     });
   // Its start may not have come so far.
   await expect
-    .poll(told, { message: 'the application waits for its driver', timeout: 25_000 })
+    .poll(told, { message: 'the application waits for its driver', timeout: 60_000 })
     .toBe('function');
   return app;
 }
@@ -73,7 +73,7 @@ export async function launchDesktop(root: string, options: LaunchOptions = {}): 
     env: { ...environment(), ...runtime.env, IRIS_WAIT_FOR_DRIVER: '1', ...options.env },
     // Playwright turns the sandbox off unless told; it is what this is tested with.
     chromiumSandbox: !runtime.args.includes('--no-sandbox'),
-    timeout: 25_000,
+    timeout: 60_000,
   });
   launched.add(app.process());
   const watched = new Set<Page>();

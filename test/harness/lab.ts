@@ -52,7 +52,7 @@ export class LabProbe extends BackendProbe {
     return this.machine.observe()[0]?.contact?.state ?? 'none';
   }
 
-  healthy(ms = 20_000): Promise<void> {
+  healthy(ms = 60_000): Promise<void> {
     return this.until(() => this.state_() === 'HEALTHY', ms);
   }
 }

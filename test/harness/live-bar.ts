@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { BackendProbe } from './backend-probe.js';
 
 const steps = 11;
-const longMs = 60_000;
+const longMs = 120_000;
 
 /** Its command; `folder` is its working folder. */
 export const barCommand: readonly string[] = [

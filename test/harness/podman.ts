@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { answers, engineObstacle, importImage, type OwnEngine } from '../../scripts/lib/engine.mjs';
 
 const run = promisify(execFile);
-const longMs = 60_000;
+const longMs = 120_000;
 const missing = ['podman', 'runc'].filter((program) => spawnSync('which', [program]).status !== 0);
 const obstacle =
   engineObstacle() ??

@@ -115,7 +115,7 @@ export async function endLiving(folder: string): Promise<void> {
 }
 
 /** Waits for a condition that no report tells of. */
-export async function eventually(test: () => boolean, what: string, ms = 15_000): Promise<void> {
+export async function eventually(test: () => boolean, what: string, ms = 60_000): Promise<void> {
   const deadline = performance.now() + ms;
   while (!test()) {
     if (performance.now() > deadline) throw new Error(`Not within ${ms} ms: ${what}`);

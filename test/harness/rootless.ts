@@ -22,7 +22,7 @@ import { answers, engineObstacle, importImage } from '../../scripts/lib/engine.m
 const run = promisify(execFile);
 const userId = 64_900;
 const name = 'iris-rootless';
-const longMs = 60_000;
+const longMs = 120_000;
 
 const lacks = (program: string) => spawnSync('which', [program]).status !== 0;
 const missing = ['rootlesskit', 'newuidmap', 'unshare', 'setpriv', 'ip'].filter(lacks);

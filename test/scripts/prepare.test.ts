@@ -92,7 +92,7 @@ describe('a checkout of the scripts alone', () => {
 
     await writeFile(join(folder, 'go'), '');
     const killed = start(600_000);
-    await vi.waitFor(async () => expect(await said()).toContain(`in ${killed.pid}`), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await said()).toContain(`in ${killed.pid}`), { timeout: 60_000 });
     killed.kill('SIGKILL');
     await once(killed, 'close');
     // Killed while it drew, and one whose number another process bears by now.
@@ -103,7 +103,7 @@ describe('a checkout of the scripts alone', () => {
     const children = Array.from({ length: 6 }, () => start(20));
     // All try in the same moment.
     await vi.waitFor(async () => expect((await stat(join(folder, 'ready'))).size).toBe(6), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     await writeFile(join(folder, 'go'), '');
     await Promise.all(children.map((child) => once(child, 'close')));

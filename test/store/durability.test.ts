@@ -147,7 +147,7 @@ describe('a writer killed at any moment', () => {
       // Some acknowledgements must be there; the exact moment of the kill then falls anywhere in the work on the next ones.
       await expect
         .poll(() => (existsSync(acknowledgements) ? statSync(acknowledgements).size : 0), {
-          timeout: 15_000,
+          timeout: 60_000,
           interval: 1 + round,
         })
         .toBeGreaterThan(before + 100 * round);
