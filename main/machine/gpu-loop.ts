@@ -59,7 +59,7 @@ export class GpuLoop {
       {
         text: (piece) => {
           if (call !== this.call) return;
-          this.watch(call, everyMs);
+          this.watch(call, tool.timeoutMs);
           const lines = (rest + piece).split('\n');
           rest = (lines.pop() ?? '').slice(-longestLine);
           for (const line of lines) this.take(line);
@@ -68,7 +68,8 @@ export class GpuLoop {
       },
     );
     this.call = call;
-    this.watch(call, everyMs);
+    // Before its first word it may have to wake the cards.
+    this.watch(call, tool.longestMs);
   }
 
   private take(line: string): void {
@@ -83,14 +84,17 @@ export class GpuLoop {
     this.options.onSample(sample);
   }
 
-  /** Silent for that long it hangs. */
-  private watch(call: CardsCall, everyMs: number): void {
+  /** Silent for longer than that it hangs. */
+  private watch(call: CardsCall, patienceMs: number): void {
     if (this.watchdog !== null) clearTimeout(this.watchdog);
-    this.watchdog = setTimeout(() => {
-      if (call !== this.call) return;
-      call.giveUp();
-      this.ended(call);
-    }, everyMs + this.options.tool.timeoutMs).unref();
+    this.watchdog = setTimeout(
+      () => {
+        if (call !== this.call) return;
+        call.giveUp();
+        this.ended(call);
+      },
+      (this.options.everyMs ?? defaultEveryMs) + patienceMs,
+    ).unref();
   }
 
   private ended(call: CardsCall): void {

@@ -72,6 +72,7 @@ export interface GpuReaderOptions {
   readonly healthFile?: string;
   readonly cleanAfterMs?: number;
   readonly kernelLog?: ErrorLog;
+  readonly onLate?: () => void;
   /** Another machine than this one. */
   readonly elsewhere?: {
     readonly tool: CardsTool;
@@ -120,8 +121,8 @@ class NvidiaReader implements GpuReader {
   private firstXid = true;
 
   constructor(private readonly options: GpuReaderOptions) {
-    const { nowMs, command, timeoutMs, loopMs, healthFile = null, cleanAfterMs, elsewhere } = options;
-    this.tool = elsewhere?.tool ?? new NvidiaTool({ nowMs, command, timeoutMs });
+    const { nowMs, command, timeoutMs, loopMs, onLate, healthFile = null, cleanAfterMs, elsewhere } = options;
+    this.tool = elsewhere?.tool ?? new NvidiaTool({ nowMs, command, timeoutMs, onLate });
     this.kernelLog = options.kernelLog ?? new KernelLog();
     const bootId = elsewhere?.bootId ?? createProcessView().bootId() ?? 'unknown';
     this.health = new GpuHealth({ nowMs, file: healthFile, bootId, cleanAfterMs });
@@ -184,7 +185,7 @@ class NvidiaReader implements GpuReader {
   }
 
   private async look(): Promise<void> {
-    const answer = await this.tool.run(this.options.args ?? ['-q', '-x']);
+    const answer = await this.tool.run(this.options.args ?? ['-q', '-x'], true);
     this.absentAtMs = answer.kind === 'absent' ? this.options.nowMs() : null;
     if (answer.kind === 'absent') {
       this.absent = absentReading(answer.vendors ?? displayVendors(this.options.bus));

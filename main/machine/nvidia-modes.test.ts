@@ -110,3 +110,26 @@ test('while a card is lost and the list tells of nothing else, slices of the oth
   stub.putCard('1', one.replace(card, other));
   expect(new Set(states(await reader.read(nobody)))).toEqual(new Set(['SILENT']));
 });
+
+test('one that has to wake its cards first is let go on, is asked once, and what it says late counts', async () => {
+  let late = 0;
+  const onLate = () => {
+    late += 1;
+  };
+  open('rtx-3060-driver-570.xml', { timeoutMs: 300, onLate });
+  stub.put('slow', '');
+  // Its time passes once it was asked, not while it starts.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const reading = reader.read(nobody);
+  await eventually(() => stub.calls()).toEqual(['-q -x']);
+  vi.advanceTimersByTime(300);
+  expect((await reading).note).toBe('nvidia-smi did not answer within 0.3 s');
+  expect((await reader.read(nobody)).note).toContain('it is not asked again before it ends');
+  stub.take('slow');
+  await eventually(() => late).toBe(1);
+  vi.useRealTimers();
+  const { gpus, note } = await reader.read(nobody);
+  expect(note).toBeNull();
+  expect(gpus.map(({ state }) => state)).toEqual(['FREE']);
+  expect(stub.calls().filter((call) => call === '-q -x')).toHaveLength(1);
+});

@@ -1,4 +1,8 @@
-/** Calls of nvidia-smi, none of which can hold this program: each has a time limit, and while one hangs no other is made. */
+/**
+ * Calls of nvidia-smi, none of which can hold this program: each has a time limit, and while one hangs no other is made. Where no driver
+ * stays loaded between calls each one has to wake all cards, which takes longer than that where there are many: such a call goes on, and
+ * what it says in the end is what the same question is answered with next.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -19,10 +23,12 @@ export interface CardsCall {
 /** How nvidia-smi is asked, here or on another machine. */
 export interface CardsTool {
   readonly timeoutMs: number;
+  /** For so long a call that may be late is let go on. */
+  readonly longestMs: number;
   /** Null, or one sentence about the call that hangs. */
   hangs(): string | null;
-  /** Answers within the time limit whatever the tool does; never rejects. */
-  run(args: readonly string[]): Promise<ToolAnswer>;
+  /** Answers within the time limit whatever the tool does; never rejects. `mayBeLate`: what it says after that is kept for a while. */
+  run(args: readonly string[], mayBeLate?: boolean): Promise<ToolAnswer>;
   follow(
     args: readonly string[],
     told: { readonly text: (piece: string) => void; readonly ended: () => void },
@@ -33,25 +39,70 @@ export interface NvidiaToolOptions {
   readonly nowMs: () => number;
   readonly command?: string | undefined;
   readonly timeoutMs?: number | undefined;
+  /** A call has answered after its time: to ask once more is worth it now. */
+  readonly onLate?: (() => void) | undefined;
 }
 
-const defaultTimeoutMs = 10_000;
+export const usualTimeoutMs = 10_000;
+/** So many times as long as others a call that may be late goes on. */
+const lateTimes = 6;
 const maxOutputBytes = 16 * 1024 * 1024;
+
+/** What calls that may be late took, and what one said that was. */
+export class LateAnswers {
+  readonly longestMs: number;
+  private tookMs = 0;
+  private late: { readonly asked: string; readonly text: string; readonly atMs: number } | null = null;
+
+  constructor(private readonly timeoutMs: number) {
+    this.longestMs = lateTimes * timeoutMs;
+  }
+
+  /** One that took long once may take as long again: that is no silence. */
+  patienceMs(): number {
+    return Math.min(this.longestMs, Math.max(this.timeoutMs, 2 * this.tookMs));
+  }
+
+  took(ms: number): void {
+    this.tookMs = ms;
+  }
+
+  /** True: it says something. */
+  keep(args: readonly string[], text: string): boolean {
+    if (text.trim() === '') return false;
+    this.late = { asked: args.join(' '), text, atMs: performance.now() };
+    return true;
+  }
+
+  /** Once, and while it is new. */
+  take(args: readonly string[]): ToolAnswer | null {
+    const { late } = this;
+    if (late === null || late.asked !== args.join(' ')) return null;
+    this.late = null;
+    return performance.now() - late.atMs > this.timeoutMs ? null : { kind: 'text', text: late.text };
+  }
+}
+
+export const silentFor = (ms: number): string =>
+  `nvidia-smi did not answer within ${Math.round(ms / 100) / 10} s`;
 
 export class NvidiaTool implements CardsTool {
   readonly timeoutMs: number;
-  /** A call that was given up but still lives; a driver in trouble is not asked a second time. */
+  readonly longestMs: number;
+  /** A call that was given up, or is late, but still lives; a driver in trouble is not asked a second time. */
   private hanging: { readonly child: ChildProcess; readonly sinceMs: number } | null = null;
+  private readonly lateAnswers: LateAnswers;
 
   constructor(private readonly options: NvidiaToolOptions) {
-    this.timeoutMs = options.timeoutMs ?? defaultTimeoutMs;
+    this.timeoutMs = options.timeoutMs ?? usualTimeoutMs;
+    this.lateAnswers = new LateAnswers(this.timeoutMs);
+    this.longestMs = this.lateAnswers.longestMs;
   }
 
-  /** Null, or one sentence about the call that hangs. */
   hangs(): string | null {
     if (this.hanging === null) return null;
     const seconds = Math.max(0, Math.round((this.options.nowMs() - this.hanging.sinceMs) / 1000));
-    return `nvidia-smi has not answered for ${seconds + Math.round(this.timeoutMs / 1000)} s; it is not asked again before it ends`;
+    return `nvidia-smi has not answered for ${seconds} s; it is not asked again before it ends`;
   }
 
   follow(
@@ -64,7 +115,7 @@ export class NvidiaTool implements CardsTool {
     child.stderr?.resume();
     child.once('close', ended);
     return {
-      giveUp: () => this.giveUp(child),
+      giveUp: () => this.giveUp(child, this.timeoutMs),
       end: () => {
         child.kill('SIGKILL');
         child.unref();
@@ -85,23 +136,35 @@ export class NvidiaTool implements CardsTool {
   }
 
   /** Ends a call that does not answer. In the kernel's hands it may not even die: nothing of it may hold this program. */
-  private giveUp(child: ChildProcess): void {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    this.hanging = { child, sinceMs: this.options.nowMs() };
-    child.once('exit', () => {
-      if (this.hanging?.child === child) this.hanging = null;
-    });
+  private giveUp(child: ChildProcess, silentMs: number): void {
+    if (!this.hang(child, silentMs)) return;
     child.kill('SIGKILL');
-    child.unref();
     child.stdout?.destroy();
     child.stderr?.destroy();
   }
 
+  /** False: it has ended. */
+  private hang(child: ChildProcess, silentMs: number): boolean {
+    if (child.exitCode !== null || child.signalCode !== null) return false;
+    if (this.hanging?.child === child) return true;
+    this.hanging = { child, sinceMs: this.options.nowMs() - silentMs };
+    child.once('exit', () => {
+      if (this.hanging?.child === child) this.hanging = null;
+    });
+    child.unref();
+    return true;
+  }
+
   /** Answers within the time limit whatever the tool does; never rejects. */
-  run(args: readonly string[]): Promise<ToolAnswer> {
+  run(args: readonly string[], mayBeLate = false): Promise<ToolAnswer> {
+    const late = mayBeLate ? this.lateAnswers.take(args) : null;
+    if (late !== null) return Promise.resolve(late);
     const hangs = this.hangs();
     if (hangs !== null) return Promise.resolve({ kind: 'failed', reason: hangs });
     if (!mayBeThere(this.options.command ?? 'nvidia-smi')) return Promise.resolve({ kind: 'absent' });
+    const patienceMs = this.lateAnswers.patienceMs();
+    const beganMs = performance.now();
+    let isLate = false;
     return new Promise((resolve) => {
       const child = this.start(args, (absent, message) => {
         clearTimeout(timer);
@@ -117,13 +180,19 @@ export class NvidiaTool implements CardsTool {
       };
       child.stdout?.on('data', take);
       child.stderr?.on('data', take);
-      const timer = setTimeout(() => {
-        this.giveUp(child);
-        resolve({ kind: 'failed', reason: `nvidia-smi did not answer within ${this.timeoutMs / 1000} s` });
-      }, this.timeoutMs);
+      let timer = setTimeout(() => {
+        isLate = mayBeLate && patienceMs < this.longestMs && this.hang(child, patienceMs);
+        if (isLate)
+          timer = setTimeout(() => this.giveUp(child, patienceMs), this.longestMs - patienceMs).unref();
+        else this.giveUp(child, patienceMs);
+        resolve({ kind: 'failed', reason: silentFor(patienceMs) });
+      }, patienceMs);
       child.once('close', () => {
         clearTimeout(timer);
-        resolve({ kind: 'text', text: Buffer.concat(pieces).toString('utf8') });
+        const text = Buffer.concat(pieces).toString('utf8');
+        if (mayBeLate && !child.killed) this.lateAnswers.took(performance.now() - beganMs);
+        if (isLate && !child.killed && this.lateAnswers.keep(args, text)) this.options.onLate?.();
+        resolve({ kind: 'text', text });
       });
     });
   }

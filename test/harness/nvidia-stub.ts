@@ -7,12 +7,13 @@ const captures = path.resolve(import.meta.dirname, '../fixtures/nvidia-smi');
 
 export const capture = (name: string): string => readFileSync(path.join(captures, name), 'utf8');
 
-/** `all` answers whatever has no answer of its own; with a file `hang` it ignores signals and never answers. */
+/** `all` answers whatever has no answer of its own; with a file `hang` it ignores signals and never answers, with `slow` it answers once that is gone. */
 const script = (folder: string) => `#!/bin/sh
 d='${folder}'
 echo "$*" >>"$d/calls"
 stuck() { trap '' TERM INT HUP; while [ -e "$d/hang" ]; do sleep 0.05; done; exit 1; }
 [ -e "$d/hang" ] && stuck
+while [ -e "$d/slow" ]; do sleep 0.05; done
 say() { if [ -e "$d/$1" ]; then cat "$d/$1"; else cat "$d/all"; fi; }
 case "$*" in
   *--loop-ms=*) while [ -e "$d/loop" ]; do [ -e "$d/hang" ] && stuck; cat "$d/loop" 2>/dev/null; sleep 0.05; done ;;
@@ -25,7 +26,7 @@ case "$*" in
 esac
 `;
 
-type Answer = 'all' | 'missing' | 'list' | 'topo' | 'apps' | 'query' | 'loop' | 'hang' | 'fails';
+type Answer = 'all' | 'missing' | 'list' | 'topo' | 'apps' | 'query' | 'loop' | 'hang' | 'slow' | 'fails';
 
 export class NvidiaStub {
   readonly folder = mkdtempSync(path.join(os.tmpdir(), 'iris-nvidia-'));

@@ -65,6 +65,7 @@ export class WorkerWatch {
       createGpuReader({
         nowMs: options.nowMs,
         healthFile: path.join(options.attemptsFolder, healthFile),
+        onLate: () => this.lookSoon(),
       });
     this.load = new LoadHistory(path.join(options.attemptsFolder, loadFile));
     this.reading = { gpus: [], processes: [], note: 'not looked at yet' };

@@ -2,7 +2,14 @@
 import { absentVendors } from './gpu-text.js';
 import { parseXid, type Xid } from '../../../../core/formats/nvidia-smi/xid.js';
 import type { ErrorLog } from '../../../machine/kernel-log.js';
-import type { CardsCall, CardsTool, ToolAnswer } from '../../../machine/nvidia-tool.js';
+import {
+  LateAnswers,
+  silentFor,
+  usualTimeoutMs,
+  type CardsCall,
+  type CardsTool,
+  type ToolAnswer,
+} from '../../../machine/nvidia-tool.js';
 import type { FarText, FarWord } from './far-words.js';
 
 type Send = (...texts: readonly FarText[]) => void;
@@ -19,16 +26,28 @@ interface Followed {
   readonly ended: () => void;
 }
 
-/** The hand ends a call after this long. */
-const timeoutMs = 10_000;
+interface Call {
+  readonly args: readonly string[];
+  readonly mayBeLate: boolean;
+  readonly beganMs: number;
+  readonly patienceMs: number;
+  readonly answer: (answer: ToolAnswer) => void;
+}
 
 export class FarCardsTool implements CardsTool {
-  readonly timeoutMs = timeoutMs;
+  readonly timeoutMs = usualTimeoutMs;
+  private readonly lateAnswers = new LateAnswers(usualTimeoutMs);
+  readonly longestMs = this.lateAnswers.longestMs;
+  /** One that was told to be late, and goes on. */
+  private late: { readonly id: string; readonly call: Call } | null = null;
   private send: Send | null = null;
   private next = 0;
-  private readonly asked = new Map<string, (answer: ToolAnswer) => void>();
+  private readonly asked = new Map<string, Call>();
   private readonly followed = new Map<string, Followed>();
   private owners: ReadonlyMap<number, Owner> = new Map();
+
+  /** `onLate`: a call has answered after its time. */
+  constructor(private readonly onLate: () => void) {}
 
   connected(send: Send): void {
     this.send = send;
@@ -40,7 +59,8 @@ export class FarCardsTool implements CardsTool {
     const [asked, followed] = [[...this.asked.values()], [...this.followed.values()]];
     this.asked.clear();
     this.followed.clear();
-    for (const answer of asked) answer({ kind: 'failed', reason: 'the machine is not in contact' });
+    this.late = null;
+    for (const { answer } of asked) answer({ kind: 'failed', reason: 'the machine is not in contact' });
     for (const { ended } of followed) ended();
   }
 
@@ -49,13 +69,17 @@ export class FarCardsTool implements CardsTool {
     return null;
   }
 
-  run(args: readonly string[]): Promise<ToolAnswer> {
+  run(args: readonly string[], mayBeLate = false): Promise<ToolAnswer> {
     const { send } = this;
     if (send === null) return Promise.resolve({ kind: 'failed', reason: 'the machine is not in contact' });
+    const late = mayBeLate ? this.lateAnswers.take(args) : null;
+    if (late !== null) return Promise.resolve(late);
     const id = this.newId();
-    return new Promise((resolve) => {
-      this.asked.set(id, resolve);
-      send('tool', id, ...args);
+    const patienceMs = this.lateAnswers.patienceMs();
+    return new Promise((answer) => {
+      this.asked.set(id, { args, mayBeLate, beganMs: performance.now(), patienceMs, answer });
+      const endAfterMs = mayBeLate ? this.longestMs : patienceMs;
+      send('tool', id, String(Math.ceil(patienceMs / 1000)), String(Math.ceil(endAfterMs / 1000)), ...args);
     });
   }
 
@@ -88,12 +112,20 @@ export class FarCardsTool implements CardsTool {
       const followed = this.followed.get(id);
       this.followed.delete(id);
       followed?.ended();
-    } else {
-      const answer = this.asked.get(id);
-      this.asked.delete(id);
-      if (word.count > 3) this.owners = ownersOf(word);
-      answer?.(answerOf(word.text(1), word.text(2)));
-    }
+    } else this.answered(id, word);
+  }
+
+  private answered(id: string, word: FarWord): void {
+    const [outcome, text] = [word.text(1), word.text(2)];
+    const call = this.asked.get(id) ?? (this.late?.id === id ? this.late.call : undefined);
+    const wasAsked = this.asked.delete(id);
+    if (this.late?.id === id) this.late = null;
+    if (call === undefined) return;
+    if (word.count > 3) this.owners = ownersOf(word);
+    if (outcome === 'late' && wasAsked && call.mayBeLate) this.late = { id, call };
+    if (outcome === 'done' && call.mayBeLate) this.lateAnswers.took(performance.now() - call.beganMs);
+    if (wasAsked) call.answer(answerOf(outcome, text, call.patienceMs));
+    else if (outcome === 'done' && this.lateAnswers.keep(call.args, text)) this.onLate();
   }
 
   private newId(): string {
@@ -111,9 +143,8 @@ function ownersOf(word: FarWord): ReadonlyMap<number, Owner> {
   return owners;
 }
 
-function answerOf(outcome: string, text: string): ToolAnswer {
-  if (outcome === 'late')
-    return { kind: 'failed', reason: `nvidia-smi did not answer within ${timeoutMs / 1000} s` };
+function answerOf(outcome: string, text: string, patienceMs: number): ToolAnswer {
+  if (outcome === 'late') return { kind: 'failed', reason: silentFor(patienceMs) };
   if (outcome === 'hangs')
     return {
       kind: 'failed',

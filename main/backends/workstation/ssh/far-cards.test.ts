@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { GpuReading } from '../../../machine/gpus.js';
+import { eventually } from '../../../../test/harness/eventually.js';
 import { capture } from '../../../../test/harness/nvidia-stub.js';
 import { FarCards } from './far-cards.js';
 import { FarWord, type FarText } from './far-words.js';
@@ -41,7 +42,7 @@ function say(kind: string, ...texts: string[]): void {
 function connect(bootId: string): void {
   const answer = (kind: FarText, id: FarText, ...args: FarText[]): void => {
     if (kind !== 'tool') return;
-    const text = args.join(' ') === '-q -x' ? capture('k80-x4-minor-number-not-list-order.xml') : '';
+    const text = args.slice(2).join(' ') === '-q -x' ? capture('k80-x4-minor-number-not-list-order.xml') : '';
     setImmediate(() => say('tool', String(id), 'done', text));
   };
   cards.connected((...texts) => answer(texts[0] ?? '', texts[1] ?? '', ...texts.slice(2)), {
@@ -92,4 +93,20 @@ test('a machine without the tool says what it has instead', async () => {
   await cards.look();
   expect(readings.at(-1)?.gpus).toEqual([]);
   expect(readings.at(-1)?.note).toContain('there are AMD graphics');
+});
+
+test('what the tool says there after its time is taken at once, without another question', async () => {
+  const asked: string[] = [];
+  const hand = (kind: FarText, id: FarText = '', ...args: FarText[]): void => {
+    if (kind !== 'tool') return;
+    const question = args.slice(2).join(' ');
+    asked.push(question);
+    setImmediate(() => say('tool', String(id), ...(question === '-q -x' ? ['late', ''] : ['done', ''])));
+  };
+  cards.connected(hand, { bootId: 'boot-1', memoryBytes: 64e9 } as MachineFacts);
+  await cards.look();
+  expect(readings.at(-1)).toMatchObject({ gpus: [], note: 'nvidia-smi did not answer within 10 s' });
+  say('tool', '1', 'done', capture('k80-x4-minor-number-not-list-order.xml'));
+  await eventually(third).toBe('FREE');
+  expect(asked.filter((question) => question === '-q -x')).toHaveLength(1);
 });

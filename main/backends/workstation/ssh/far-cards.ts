@@ -22,7 +22,7 @@ const lookEveryMs = 60_000;
 const betweenLooksMs = 2000;
 
 export class FarCards {
-  private readonly tool = new FarCardsTool();
+  private readonly tool = new FarCardsTool(() => this.lookSoon());
   private readonly errors = new FarErrorLog();
   private reader: GpuReader | null = null;
   private bootId: string | null = null;

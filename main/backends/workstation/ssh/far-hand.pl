@@ -721,12 +721,20 @@ sub job {
     POSIX::_exit(0);
   }
   close $write;
-  $jobs{$name} = { pid => $pid, read => $read, text => '', until => mono() + $seconds };
+  $jobs{$name} = { pid => $pid, read => $read, text => '', began => mono(), until => mono() + $seconds };
   return 1;
 }
 
 # A child that waits for others must not hold what tells of the hand's end: its folder, and the far ends of its loops and starts.
 sub let_go { close $lock if $lock; delete @loops{keys %loops}; delete @{$_}{qw(read go)} for map { $_->{starting} || () } values %attempts }
+
+# Who asked has waited for long enough; it goes on.
+sub job_late {
+  my ($job) = @_;
+  delete $job->{late};
+  $hung{ $job->{pid} } = $job->{began};
+  say_('tool', $job->{id}, 'late', '');
+}
 
 sub job_over {
   my ($name, $late) = @_;
@@ -734,7 +742,7 @@ sub job_over {
   kill 'KILL', -$job->{pid} if $late;
   close $job->{read};
   return say_($1, $2, $late ? ('', 'late') : $job->{text}) if $name =~ /^(room|real)-(\d+)$/;
-  $hung{ $job->{pid} } = mono() if $late && $name eq 'tool';
+  $hung{ $job->{pid} } = $job->{began} if $late && $name eq 'tool';
   my @more;
   @more = owners($job->{text} =~ m{<pid>(\d+)</pid>}g) if $name eq 'gpus' || $name eq 'tool';
   @more = owners($job->{text} =~ m{(?:^|, )(\d+)(?=,|$)}mg) if $name eq 'tool' && !@more && $job->{text} !~ /</;
@@ -768,14 +776,16 @@ sub attempt_of_process {
   return '';
 }
 
-# One call at a time. One that does not even die when it is killed hangs in the driver, which then is not asked again.
+# One call at a time. One that does not even die when it is killed hangs in the driver, which then is not asked again. It is late after the
+# first of the two times, in seconds, and ended after the second: cards that have to be woken may take long.
 sub tool {
-  my ($id, @args) = @_;
+  my ($id, $late, $most, @args) = @_;
   my ($since) = sort { $a <=> $b } values %hung;
   return say_('tool', $id, 'hangs', sprintf '%.0f', mono() - $since) if defined $since;
   return say_('tool', $id, 'late', '') if $jobs{tool};
-  job('tool', 10, sub { run_program('nvidia-smi', @args) }) or return say_('tool', $id, 'failed', "$!");
+  job('tool', $most, sub { run_program('nvidia-smi', @args) }) or return say_('tool', $id, 'failed', "$!");
   $jobs{tool}{id} = $id;
+  $jobs{tool}{late} = mono() + $late if $late < $most;
 }
 
 # Between the tool and the hand stands a child that ends the tool when the hand ends, however that comes.
@@ -1097,19 +1107,19 @@ sub receive {
   }
   elsif ($kind eq 'room') {
     my ($id, $path) = @texts;
-    job("room-$id", 5, sub { run_program('df', '-Pk', $path) }) or say_('room', $id, '');
+    job("room-$id", 20, sub { run_program('df', '-Pk', $path) }) or say_('room', $id, '');
   }
   elsif ($kind eq 'forget') { forget(@texts) }
   elsif ($kind eq 'has') { has(@texts) }
   elsif ($kind eq 'put') { put_file("$base/.files/$texts[0]", $texts[1]) or $unput{ $texts[0] } = [errno()] }
   elsif ($kind eq 'sample') { Claims::refresh(); look_claims(); sample() }
-  elsif ($kind eq 'disks') { job('disks', 5, sub { run_program('df', '-Pk', $base, $ENV{HOME} || '/', '/') }) }
-  elsif ($kind eq 'gpus') { job('gpus', 10, sub { run_program('/bin/sh', '-c', $cards) }) }
+  elsif ($kind eq 'disks') { job('disks', 20, sub { run_program('df', '-Pk', $base, $ENV{HOME} || '/', '/') }) }
+  elsif ($kind eq 'gpus') { job('gpus', 20, sub { run_program('/bin/sh', '-c', $cards) }) }
   elsif ($kind eq 'tool') { tool(@texts) }
   elsif ($kind eq 'loop') { loop(@texts) }
   elsif ($kind eq 'unloop') { delete $loops{ $texts[0] } }
   elsif ($kind eq 'kernel') { look_kernel(1) }
-  elsif ($kind eq 'docker') { job('docker', 5, \&docker_probe) }
+  elsif ($kind eq 'docker') { job('docker', 20, \&docker_probe) }
 }
 
 my ($fast, $slow, $measure, $pruned, $probe, $taking) = (0, 0, 0, mono(), 0, 0);
@@ -1139,7 +1149,10 @@ sub periodic {
     look_memory($a) if $measures && $a->{memory} && $a->{pid} && !$a->{ending};
     step_end($a) if $a->{ending};
   }
-  for my $name (keys %jobs) { job_over($name, 1) if $now >= $jobs{$name}{until} }
+  for my $name (keys %jobs) {
+    if ($now >= $jobs{$name}{until}) { job_over($name, 1) }
+    elsif (defined $jobs{$name}{late} && $now >= $jobs{$name}{late}) { job_late($jobs{$name}) }
+  }
   look_kernel(0) if $kernel_behind || (%loops && $is_slow);
   for my $uid ($is_slow ? keys %contained : ()) {
     my $at = modified("$base/$uid/work/checkpoint");

@@ -23,7 +23,7 @@ import { launchOf } from '../../../../test/harness/backend-probe.js';
 import { eventually } from '../../../../test/harness/eventually.js';
 import { hangingFolder, hangingObstacle } from '../../../../test/harness/hanging-folder.js';
 import { LocalHand, type LocalHandOptions } from '../../../../test/harness/local-hand.js';
-import { NvidiaStub } from '../../../../test/harness/nvidia-stub.js';
+import { capture, NvidiaStub } from '../../../../test/harness/nvidia-stub.js';
 import { displayVendors } from '../../../machine/gpu-absence.js';
 import { readProcess } from '../../../machine/processes.js';
 import { cacheFolders, cachesBeside } from '../docker/container-environment.js';
@@ -194,7 +194,7 @@ describe('a stop whose grace outlives its hand', () => {
 
 test('what cannot be asked as no more processes may be is answered all the same', async () => {
   const hand = await open({ mostFiles: 9 });
-  hand.send('tool', '7', '-L');
+  hand.send('tool', '7', '10', '10', '-L');
   const tool = await hand.word('tool');
   expect([tool.text(0), tool.text(1)]).toEqual(['7', 'failed']);
   expect(tool.text(2)).not.toBe('');
@@ -220,7 +220,7 @@ test("processes on cards are told with their attempt, whatever environment they 
     await eventually(() => pids().length).toBe(2);
     const all = [String(stranger.pid), ...pids()];
     stub.show(all.map((pid) => `<pid>${pid}</pid>`).join(''));
-    hand.send('tool', '7', '-q', '-x');
+    hand.send('tool', '7', '10', '60', '-q', '-x');
     const word = await hand.word('tool');
     const user = process.getuid?.() === 0 ? `uid ${nameless}` : os.userInfo().username;
     const own = [launch.uid, os.userInfo().username];
@@ -236,12 +236,30 @@ test("processes on cards are told with their attempt, whatever environment they 
   }
 });
 
+test('a tool that takes its time is told to be late, goes on, and what it says then is told as well', async () => {
+  const stub = new NvidiaStub('rtx-3060-driver-570.xml');
+  try {
+    const hand = await open({ env: { PATH: `${stub.folder}:${process.env['PATH'] ?? ''}` } });
+    stub.put('slow', '');
+    hand.send('tool', '7', '1', '60', '-q', '-x');
+    const told = (id: string, outcome: string) =>
+      hand.word('tool', (word) => word.text(0) === id && word.text(1) === outcome);
+    await told('7', 'late');
+    hand.send('tool', '8', '10', '10', '-L');
+    await told('8', 'hangs');
+    stub.take('slow');
+    expect((await told('7', 'done')).text(2)).toBe(capture('rtx-3060-driver-570.xml'));
+  } finally {
+    stub.dispose();
+  }
+});
+
 test('without the tool for cards it says who made what displays or computes there', async () => {
   const folders = (process.env['PATH'] ?? '')
     .split(':')
     .filter((each) => !existsSync(path.join(each, 'nvidia-smi')));
   const hand = await open({ env: { PATH: folders.join(':') } });
-  hand.send('tool', '7', '-q', '-x');
+  hand.send('tool', '7', '10', '60', '-q', '-x');
   hand.send('gpus');
   const [tool, whole] = [await hand.word('tool'), await hand.word('gpus')];
   expect(absentVendors(tool.text(2))).toEqual(displayVendors());

@@ -34,7 +34,7 @@ export function absentVendors(text: string): readonly string[] | null {
 
 /** What was known stays listed when nothing can be read. */
 export function readGpus({ outcome, text, processes, hostMemoryBytes }: GpuText, known: FarGpus): FarGpus {
-  if (outcome === 'late') return silent(known, 'nvidia-smi did not answer within 10 s');
+  if (outcome === 'late') return silent(known, 'nvidia-smi did not answer within 20 s');
   const vendors = absentVendors(text);
   if (vendors !== null) return { gpus: [], note: noCardsNote(vendors) };
   const [whole = '', list = ''] = text.split('\n--listed--\n');
