@@ -13,6 +13,9 @@ export interface HostProgram {
   readonly script: string;
 }
 
+/** Ours that lives comes up: it, and its database, may have to be read from a cold disk first. */
+const usualComingUpMs = 60_000;
+/** Another has the folder and says nothing. */
 const usualPatienceMs = 15_000;
 const shortestWaitMs = 10;
 const longestWaitMs = 250;
@@ -23,7 +26,7 @@ export async function startHost(
   home: Home,
   program: HostProgram,
   environment: NodeJS.ProcessEnv,
-  patienceMs = usualPatienceMs,
+  patienceMs?: number,
 ): Promise<Connection> {
   prepareHome(home);
   const started = performance.now();
@@ -41,8 +44,9 @@ export async function startHost(
       const now = performance.now();
       // One that lives may have got the folder of a host that has left: it has its own time, and ends at once where it has not.
       const since = end === null ? launchedAt : started;
-      if (now - since > patienceMs || end?.kind === 'failed') {
-        const within = `within ${patienceMs / 1000} s`;
+      const mostMs = patienceMs ?? (end === null ? usualComingUpMs : usualPatienceMs);
+      if (now - since > mostMs || end?.kind === 'failed') {
+        const within = `within ${mostMs / 1000} s`;
         if (end?.kind === 'lost') throw silentHost(home, within, end.said);
         const said = end?.said ?? attempt.said();
         const what = end?.kind === 'failed' ? end.what : `none answered ${within}`;

@@ -38,8 +38,8 @@ export interface LinkOptions {
   readonly patienceMs?: number;
 }
 
-/** As `irisctl` has it: from the folder being had to its host's answer, or to its end. */
-const usualPatienceMs = 15_000;
+/** From the folder being had to its host's answer, or to its end: one that comes up may read all it needs from a cold disk. */
+const usualPatienceMs = 60_000;
 const shortestWaitMs = 20;
 /** A host that leaves holds the folder for a moment: then it is asked for again. */
 const askAgainAfterMs = 500;

@@ -6,7 +6,8 @@ import { askSessionBus, type BusEnvironment } from './session-bus.js';
 import { hasSelectionOwner, parseDisplay } from './x11-selection.js';
 
 const watcherName = 'org.kde.StatusNotifierWatcher';
-const timeoutMs = 1500;
+/** Rather late than no: without a tray the window that is closed takes the application with it. */
+const timeoutMs = 5000;
 
 export async function hasTrayHost(
   platform: NodeJS.Platform = process.platform,

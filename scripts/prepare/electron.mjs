@@ -115,15 +115,15 @@ async function download(note) {
   return null;
 }
 
-/** Whether a host answers a request within a few seconds. @param {string} host @returns {Promise<boolean>} */
+/** Whether a host answers a request. The first look for its name may take long, and what is found out holds for a week. @param {string} host @returns {Promise<boolean>} */
 async function answers(host) {
   const { request } = await import('node:https');
   return new Promise((resolve) => {
-    const asked = request({ host, method: 'HEAD', path: '/', timeout: 5000, agent: false }, (response) => {
+    const asked = request({ host, method: 'HEAD', path: '/', timeout: 15_000, agent: false }, (response) => {
       response.destroy();
       resolve(true);
     });
-    const deadline = setTimeout(() => asked.destroy(new Error('no answer')), 6000);
+    const deadline = setTimeout(() => asked.destroy(new Error('no answer')), 16_000);
     asked.on('timeout', () => asked.destroy(new Error('no answer')));
     asked.on('error', () => resolve(false));
     asked.on('close', () => {

@@ -67,6 +67,17 @@ describe('starting a host', () => {
     expect(startedPids()).toEqual([connection.host.pid]);
   });
 
+  it('waits for one that lives and takes its time to come up', async () => {
+    holdClock();
+    const starting = start('slow');
+    await eventually(startedPids).toHaveLength(1);
+    vi.advanceTimersByTime(59_000);
+    const looked = vi.spyOn(performance, 'now');
+    await eventually(() => looked.mock.calls.length).toBeGreaterThan(1);
+    writeFileSync(path.join(home.root, 'go'), '');
+    expect([(await starting).host.pid]).toEqual(startedPids());
+  });
+
   it('leaves the name of the task it was started from behind', async () => {
     const connection = await startHost(home, program, {
       ...environment('serve'),

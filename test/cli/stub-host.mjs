@@ -1,5 +1,5 @@
 /** Stands in for a headless host: greets whoever connects. What it shall do comes through the environment. */
-import { appendFileSync, openSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, openSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 
@@ -32,7 +32,14 @@ const server = net.createServer((connection) => {
 });
 // Holds the folder and is never heard of.
 if (mode === 'lose-first-hang') setInterval(() => undefined, 60_000);
-else server.listen(socket);
+// All it needs has to be read from a slow disk first.
+else if (mode === 'slow') {
+  const timer = setInterval(() => {
+    if (!existsSync(path.join(home, 'go'))) return;
+    clearInterval(timer);
+    server.listen(socket);
+  }, 20);
+} else server.listen(socket);
 
 function takeFolder() {
   try {

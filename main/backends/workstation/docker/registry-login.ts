@@ -16,7 +16,8 @@ const configSchema = z.looseObject({
 const answerSchema = z.looseObject({ Username: z.string(), Secret: z.string() });
 
 const hub = 'https://index.docker.io/v1/';
-const helperMs = 20_000;
+/** One that asks its user, or a service, may take its time; as Docker's own client, which waits for as long as it takes. */
+const helperMs = 120_000;
 /** What a helper printed is there so long after its end at most. */
 const lastWordsMs = 500;
 

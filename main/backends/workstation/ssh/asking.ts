@@ -9,7 +9,7 @@ import path from 'node:path';
 import { askedBy, tellsWhoAsks, type Asked } from './ask-words.js';
 import type { Answers, AskDesk, AskSubject, Unanswered } from './ask-desk.js';
 import type { SshFailure } from './ssh-failure.js';
-import { runProgram, sshProgram, type SshClient } from './ssh-command.js';
+import { askClientMs, runProgram, sshProgram, type SshClient } from './ssh-command.js';
 
 /** More than any login asks. */
 const mostQuestions = 16;
@@ -65,7 +65,9 @@ export class Asking {
   }): Promise<Asking | null> {
     const { desk, client, subject, before } = options;
     if (!desk.isHeard(subject) && before.size === 0) return null;
-    const version = await runProgram(sshProgram(client), ['-V'], { timeoutMs: 10_000 }).catch(() => null);
+    const version = await runProgram(sshProgram(client), ['-V'], { timeoutMs: askClientMs }).catch(
+      () => null,
+    );
     const folder = mkdtempSync(path.join(options.folder, 'q-'));
     chmodSync(folder, 0o700);
     const asking = new Asking(desk, subject, folder, before, tellsWhoAsks(version?.err ?? ''));

@@ -7,6 +7,8 @@ import { formatSize } from '../../../../core/formats/sizes.js';
 import { formatSshAddress, parseSshAddress } from './address.js';
 import type { AskDesk } from './ask-desk.js';
 import { Asking } from './asking.js';
+import { messageOf } from '../process/error-code.js';
+import { helloMs } from './far-connection.js';
 import { openFarLink } from './far-link.js';
 import { disksOf, dockerOf, FarMachine, helloOf, type FarHello } from './far-machine.js';
 import type { FarWord } from './far-words.js';
@@ -106,10 +108,16 @@ async function look(options: CheckOptions, note: Note): Promise<string | null> {
   const address = parseSshAddress(options.address);
   const { client = {}, home } = options;
   const host = formatSshAddress(address).replace(/^ssh:\/\//, '');
+  const known = await userKnownHosts(client, address).catch(messageOf);
+  if (typeof known === 'string') {
+    const advice = 'Does ~/.ssh/config run a program that takes long? Check it once more.';
+    note('reach', 'FAILED', `The SSH client here is slow: ${known}.`, advice);
+    return null;
+  }
   const ssh: SshCommandOptions = {
     client,
     address,
-    knownHosts: [...(await userKnownHosts(client, address)), ownKnownHosts(home)],
+    knownHosts: [...known, ownKnownHosts(home)],
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     aliveEveryMs: 5000,
   };
@@ -252,7 +260,7 @@ function meet(
       socketFolder: socketFolder(options.home),
       nowMs: options.nowMs,
       monotonicMs: options.monotonicMs,
-      helloWithinMs: ssh.connectTimeoutMs + 10_000,
+      helloWithinMs: ssh.connectTimeoutMs + helloMs,
       pingEveryMs: 1000,
       silentAfterMs: lookWithinMs,
       onWord: seen,

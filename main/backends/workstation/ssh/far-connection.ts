@@ -31,8 +31,11 @@ export interface FarConnectionOptions extends Pick<
 const usualConnectMs = 10_000;
 const usualPingMs = 5000;
 const usualSilenceMs = 15_000;
-/** After the connection is made, the hand's first word. */
-const helloMs = 10_000;
+/** After the connection is made, the hand's first word: login shells there may read much, from a disk that is cold or far. */
+export const helloMs = 50_000;
+/** One that is known to be quicker is given up sooner, as whether it is lost depends on it; not for good, as it may be slower by now. */
+const quickHelloMs = 10_000;
+const quickTries = 3;
 
 export class FarConnection {
   private link: FarLink | null = null;
@@ -42,6 +45,9 @@ export class FarConnection {
   private opening = false;
   private closed = false;
   private knownHosts: readonly string[] = [];
+  /** How long its first word took last; null: it has said none. */
+  private helloTookMs: number | null = null;
+  private triesSinceHello = 0;
 
   constructor(private readonly options: FarConnectionOptions) {}
 
@@ -122,17 +128,26 @@ export class FarConnection {
         asking?.close();
         return;
       }
+      const beganMs = this.options.monotonicMs();
       this.link = openFarLink({
         ...this.options,
+        onWord: (word) => {
+          if (word.kind === 'hello') {
+            this.helloTookMs = this.options.monotonicMs() - beganMs;
+            this.triesSinceHello = 0;
+          }
+          this.options.onWord(word);
+        },
         ssh: this.ssh(),
         machine: this.options.name,
         asking,
         socketFolder: folder,
-        helloWithinMs: connectTimeoutMs + helloMs,
+        helloWithinMs: connectTimeoutMs + this.helloMs(),
         pingEveryMs,
         silentAfterMs: this.options.silentAfterMs ?? usualSilenceMs,
         onLost: (failure) => {
           this.link = null;
+          this.triesSinceHello += 1;
           this.closeExchange();
           this.options.onLost(failure);
         },
@@ -141,6 +156,11 @@ export class FarConnection {
       const message = `No connection could be made: ${messageOf(error)}.`;
       this.options.onLost({ kind: 'client', message, advice: 'It is tried again.' });
     }
+  }
+
+  private helloMs(): number {
+    if (this.helloTookMs === null || this.triesSinceHello > quickTries) return helloMs;
+    return Math.min(helloMs, Math.max(quickHelloMs, 2 * this.helloTookMs));
   }
 
   private async asking(folder: string): Promise<Asking | null> {

@@ -16,7 +16,7 @@ import {
   sshProgram,
   type SshCommandOptions,
 } from './ssh-command.js';
-import { clientFailure, sshFailure, type SshFailure } from './ssh-failure.js';
+import { clientFailure, silentFailure, sshFailure, type SshFailure } from './ssh-failure.js';
 
 export interface FarLinkOptions {
   readonly ssh: SshCommandOptions;
@@ -134,8 +134,7 @@ export function openFarLink(options: FarLinkOptions): FarLink {
     else quietLooks += 1;
     const quietMs = quietLooks * options.pingEveryMs;
     if (!spoke) {
-      if (quietMs >= options.helloWithinMs)
-        lost(silent(`gave no answer within ${Math.round(options.helloWithinMs / 1000)} s`));
+      if (quietMs >= options.helloWithinMs) lost(silentFailure(host, options.helloWithinMs));
       return;
     }
     if (quietMs >= options.silentAfterMs) {

@@ -1,4 +1,5 @@
 /** Host keys: what a machine shows, and what was accepted of it by hand. Those accepted here lie beside the user's own, which is never touched. */
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -7,7 +8,10 @@ import { formatSshAddress } from './address.js';
 import type { Asking } from './asking.js';
 import { ownKnownHosts, writeWhole } from './machine-memory.js';
 import { runProgram, sshArgs, sshEnvironment, sshProgram, type SshCommandOptions } from './ssh-command.js';
-import { clientFailure, sshFailure, type SshFailure } from './ssh-failure.js';
+import { clientFailure, silentFailure, sshFailure, type SshFailure } from './ssh-failure.js';
+
+/** Past the connection: a machine that was just switched on, or has much to do, shows its key only so late. */
+const greetingMs = 20_000;
 
 export interface ShownKey {
   /** `SHA256:...` */
@@ -36,7 +40,7 @@ export async function showHostKey(
       PreferredAuthentications: 'none',
     });
     // On the way there, jump hosts may have questions.
-    const timeoutMs = ssh.connectTimeoutMs + 10_000 + (asking?.longestMs ?? 0);
+    const timeoutMs = ssh.connectTimeoutMs + greetingMs + (asking?.longestMs ?? 0);
     const env = sshEnvironment(ssh);
     const onStart = (kill: () => void): void => {
       if (asking !== null) asking.stop = kill;
@@ -44,29 +48,25 @@ export async function showHostKey(
     const program = sshProgram(ssh.client);
     const end = await runProgram(program, args, { timeoutMs, env, onStart }).catch(messageOf);
     if (typeof end === 'string') return clientFailure(program, end);
-    const { code, err } = end;
+    const { code, err, late } = end;
     const lines = readLines(file);
     const host = formatSshAddress(ssh.address).replace(/^ssh:\/\//, '');
     if (lines.length === 0) {
-      const failure = sshFailure(host, code ?? 255, err, '');
+      const failure = late ? silentFailure(host, timeoutMs) : sshFailure(host, code ?? 255, err, '');
       return asking?.judge(failure) ?? failure;
     }
     asking?.succeeded();
-    const { out } = await runProgram('ssh-keygen', ['-lf', file], { timeoutMs: 10_000 }).catch(() => ({
-      out: '',
-    }));
-    const fingerprint = /SHA256:\S+/.exec(out)?.[0];
-    return fingerprint === undefined
-      ? {
-          kind: 'client',
-          message: 'The fingerprint of its host key could not be made.',
-          advice: 'Is ssh-keygen installed?',
-        }
-      : { fingerprint, lines };
+    return { fingerprint: fingerprintOf(lines[0] ?? ''), lines };
   } finally {
     asking?.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** As ssh-keygen prints it: of the key itself, by itself, so that no other program has to be there and to answer. */
+export function fingerprintOf(line: string): string {
+  const key = Buffer.from(line.split(' ')[2] ?? '', 'base64');
+  return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
 }
 
 /** From now on the machine is known by this key, whatever was accepted of it here before. */

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { eventually } from '../../../../test/harness/eventually.js';
 import { readProcess } from '../../../machine/processes.js';
 import { openFarLink } from './far-link.js';
-import { runProgram, sshArgs } from './ssh-command.js';
+import { fingerprintOf, showHostKey } from './host-keys.js';
+import { runProgram, sshArgs, userKnownHosts } from './ssh-command.js';
 import type { SshFailure } from './ssh-failure.js';
 
 let folder: string;
@@ -52,7 +53,7 @@ test('so is one that gives no answer', async () => {
     openFarLink({
       ssh: {
         client: { program },
-        address: { user: null, host: 'ws-2', port: null },
+        address,
         knownHosts: [],
         connectTimeoutMs: 1000,
         aliveEveryMs: 1000,
@@ -72,6 +73,32 @@ test('so is one that gives no answer', async () => {
   vi.advanceTimersByTime(500);
   expect((await lost).kind).toBe('silent');
   await eventually(() => readProcess(pid)).toBeNull();
+});
+
+const address = { user: null, host: 'ws-2', port: null };
+
+test('one that has not told in time where known machines are written leaves no machine unknown', async () => {
+  holdTimers();
+  const refused = expect(userKnownHosts({ program }, address)).rejects.toThrow(
+    `${program} -G ws-2 has not told within 30 s what its configuration has for it`,
+  );
+  await hanging();
+  vi.advanceTimersByTime(30_000);
+  await refused;
+});
+
+test('a machine that takes the connection and does not show its key is silent, not one whose shell runs nothing', async () => {
+  holdTimers();
+  const ssh = { client: { program }, address, knownHosts: [], connectTimeoutMs: 10_000, aliveEveryMs: 5000 };
+  const shown = showHostKey(ssh);
+  await hanging();
+  vi.advanceTimersByTime(30_000);
+  expect(await shown).toMatchObject({ kind: 'silent', message: 'ws-2 gave no answer within 30 s.' });
+});
+
+test('the fingerprint of a key is as ssh-keygen has it', () => {
+  const key = 'AAAAC3NzaC1lZDI1NTE5AAAAILFztWzd2pznl/r71wXFz/E/mwmaz1xzeLSeXHdsplbx';
+  expect(fingerprintOf(`ws-2 ssh-ed25519 ${key}`)).toBe('SHA256:Y+PDRtb9JZgqnO9OXAoY8PjZmqTEmfj7pXMKP63BsZ0');
 });
 
 test('of one that is over nothing is ended any more: its number may be that of others by then', async () => {

@@ -152,6 +152,8 @@ export function endWhole(child: ChildProcess): void {
 
 export interface ProgramEnd {
   readonly code: number | null;
+  /** It was ended because it took too long: what it did not say by then means nothing. */
+  readonly late: boolean;
   readonly out: string;
   readonly err: string;
 }
@@ -176,7 +178,7 @@ export function runProgram(
       env: more.env ?? { ...process.env, LC_ALL: 'C' },
     });
     let [out, err] = ['', ''];
-    let over = false;
+    let [over, late] = [false, false];
     const end = (): void => {
       // Its number may be another's by now.
       if (over) return;
@@ -186,7 +188,10 @@ export function runProgram(
       child.stderr.destroy();
     };
     more.onStart?.(end);
-    const timer = setTimeout(end, more.timeoutMs);
+    const timer = setTimeout(() => {
+      late = true;
+      end();
+    }, more.timeoutMs);
     child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
     child.stdin.on('error', () => undefined);
@@ -198,21 +203,28 @@ export function runProgram(
     child.once('close', (code) => {
       over = true;
       clearTimeout(timer);
-      resolve({ code, out, err });
+      resolve({ code, late, out, err });
     });
   });
 }
 
-/** The files of known hosts the user's configuration names for this address. */
+/** For what the client does here alone. Its configuration may run a program (`Match exec`), and the first run of any reads a cold disk. */
+export const askClientMs = 30_000;
+
+/**
+ * The files of known hosts the user's configuration names for this address. Rejects when the client does not say: without them the key of
+ * a known machine would pass for an unknown one.
+ */
 export async function userKnownHosts(client: SshClient, address: SshAddress): Promise<readonly string[]> {
   const usual = ['known_hosts', 'known_hosts2'].map((name) => path.join(ownHome(), '.ssh', name));
-  try {
-    const args = ['-G', ...baseArgs({ client, address }), '--', address.host];
-    const { code, out } = await runProgram(sshProgram(client), args, { timeoutMs: 10_000 });
-    const line = /^userknownhostsfile (.+)$/m.exec(out)?.[1];
-    if (code !== 0 || line === undefined) return usual;
-    return line.split(' ').map((file) => file.replace(/^~(?=\/)/, ownHome()));
-  } catch {
-    return usual; // said when the connection itself is tried
-  }
+  const args = ['-G', ...baseArgs({ client, address }), '--', address.host];
+  // One that cannot be run is told of when the connection itself is tried.
+  const end = await runProgram(sshProgram(client), args, { timeoutMs: askClientMs }).catch(() => null);
+  if (end?.late === true)
+    throw new Error(
+      `${sshProgram(client)} -G ${address.host} has not told within ${askClientMs / 1000} s what its configuration has for it`,
+    );
+  const line = /^userknownhostsfile (.+)$/m.exec(end?.out ?? '')?.[1];
+  if (end?.code !== 0 || line === undefined) return usual;
+  return line.split(' ').map((file) => file.replace(/^~(?=\/)/, ownHome()));
 }

@@ -99,6 +99,16 @@ export function toldOfContact({ message, advice, isPassing }: SshFailure): strin
   return `${message} ${advice}${again}`;
 }
 
+/** The client itself gives up where nobody takes the connection: here somebody did, or something on the way. */
+export function silentFailure(host: string, ms: number): SshFailure {
+  return {
+    kind: 'silent',
+    message: `${host} gave no answer within ${Math.round(ms / 1000)} s.`,
+    advice: `Does ssh ${host} true end soon? A login shell that reads a slow disk, or what the connection goes through, may hold it up.`,
+    isPassing: true,
+  };
+}
+
 /** It is not there, or cannot be started. */
 export function clientFailure(program: string, why: string): SshFailure {
   return {
