@@ -122,7 +122,7 @@ function cleanEnv(home) {
 
 /** Stops what still runs and the host, then removes the folder. @param {Place} place */
 async function tidy({ home, env }) {
-  const quiet = { cwd: root, env, quiet: true, timeoutMs: 60_000 };
+  const quiet = { cwd: root, env, quiet: true, timeoutMs: 120_000 };
   const list = await runCommand('npm run -s irisctl -- job list --json --state pending,running', quiet);
   try {
     const ids = /** @type {{id: string}[]} */ (JSON.parse(list.out)).map((job) => job.id);

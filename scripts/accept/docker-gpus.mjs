@@ -23,7 +23,7 @@ const shown = async ({ irisctl }, name) =>
   parsed((await irisctl(`job show ${name} --json`, { quiet: true })).out);
 
 /** Asks again until it holds. @template T @param {() => Promise<T>} ask @param {(answer: T) => boolean} holds @returns {Promise<T>} the last answer */
-async function until(ask, holds, seconds = 60) {
+async function until(ask, holds, seconds = 120) {
   const end = Date.now() + seconds * 1000;
   for (;;) {
     const answer = await ask();

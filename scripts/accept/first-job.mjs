@@ -177,14 +177,14 @@ const interrupt = {
   async run({ irisctl, ok, run, env }) {
     const line = "job run --job-name ctrl-c -- sh -c 'echo $$; exec sleep 600'";
     const ran = await irisctl(line, {
-      timeoutMs: 60_000,
+      timeoutMs: 120_000,
       onStart: (signal, output) => {
         const timer = setInterval(() => {
           if (!/^\d+\n/.test(output().out)) return;
           clearInterval(timer);
           signal('SIGINT');
         }, 50);
-        setTimeout(() => clearInterval(timer), 60_000).unref();
+        setTimeout(() => clearInterval(timer), 120_000).unref();
       },
     });
     ok('exit code 130', ran.code === 130, ran.code);
@@ -240,7 +240,7 @@ const killed = {
           process.kill(pid, 'SIGKILL');
           hasKilled = true;
         }, 50);
-        setTimeout(() => clearInterval(timer), 60_000).unref();
+        setTimeout(() => clearInterval(timer), 120_000).unref();
       },
     });
     ok('the host was killed', hasKilled, pid);
@@ -318,7 +318,7 @@ async function hostStatus(irisctl) {
  * @param {import('./cases.mjs').Stage} stage @param {NodeJS.ProcessEnv} env @param {(status: Status) => boolean} wanted
  */
 async function openWindow(stage, env, wanted) {
-  const deadline = performance.now() + 60_000;
+  const deadline = performance.now() + 120_000;
   let over = false;
   const ended = stage.run('npm start', { env, timeoutMs: 300_000 });
   void ended.then(() => (over = true));

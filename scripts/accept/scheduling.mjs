@@ -158,12 +158,12 @@ const preemption = {
 
 /** @param {Stage['irisctl']} irisctl @param {string} line @param {(ran: import('./commands.mjs').Ran) => boolean} holds */
 async function until(irisctl, line, holds) {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 120_000;
   for (;;) {
     const ran = await irisctl(line, { quiet: true });
     if (holds(ran)) return;
     if (Date.now() > deadline)
-      throw new Error(`${line}: not as expected after 30 s; last: ${ran.out} ${ran.err}`);
+      throw new Error(`${line}: not as expected after 120 s; last: ${ran.out} ${ran.err}`);
   }
 }
 

@@ -76,7 +76,7 @@ export async function checkPackage(env, timeoutMs) {
     };
     const irisctl = (/** @type {string[]} */ ...args) => {
       const [program = '', ...rest] = user.wrap([join(folder, 'resources', 'bin', 'irisctl'), ...args]);
-      return run(program, rest, { cwd: user.home, env: inPackage, timeoutMs: 60_000 });
+      return run(program, rest, { cwd: user.home, env: inPackage, timeoutMs: 120_000 });
     };
     const [program = '', ...args] = user.wrap([
       'dbus-run-session',
@@ -116,7 +116,7 @@ export async function checkPackage(env, timeoutMs) {
 
 /** What `irisctl status` says of the host, once there is one. @param {(...args: string[]) => Promise<{code: number, output: string}>} irisctl */
 async function hostOf(irisctl) {
-  const deadline = Date.now() + 40_000;
+  const deadline = Date.now() + 120_000;
   for (;;) {
     const status = await irisctl('status', '--json');
     if (/"running":\s*true/.test(status.output) || Date.now() > deadline) return status.output;

@@ -43,7 +43,7 @@ test('an unknown and a changed host key are shown with their fingerprint and ref
 
     for (const why of ['is not known here', 'another host key than the one that is known']) {
       await page.keyboard.press('Enter');
-      await expect(compared).toBeFocused({ timeout: 30_000 });
+      await expect(compared).toBeFocused({ timeout: 60_000 });
       await expect(accepting).toContainText(why);
       await expect(accepting.getByText(fingerprintOf(folder), { exact: true })).toBeVisible();
       await expect(accepting.getByRole('button')).toBeDisabled();
@@ -53,7 +53,7 @@ test('an unknown and a changed host key are shown with their fingerprint and ref
       await page.keyboard.press('Enter');
       // Its key is known from now on; nobody may log in there.
       const login = steps.filter({ hasText: 'Log in' });
-      await expect(login).toContainText('ssh-copy-id', { timeout: 30_000 });
+      await expect(login).toContainText('ssh-copy-id', { timeout: 60_000 });
       await expect(login).toContainText('Failed');
       await expect(compared).toHaveCount(0);
       await stop(daemon);
