@@ -66,6 +66,7 @@ describeLab('cards of a workstation by SSH', () => {
 
   test('are followed by one call while somebody looks, which ends with its connection', async () => {
     const probe = await machines.open(host, quick);
+    await probe.withCards();
     expect(gpu(probe)).toMatchObject({ state: 'FREE', variant: 'k80', utilizationPercent: 0 });
     expect(loops()).toBe(0);
     probe.backend.watchWorkers(true);
@@ -93,6 +94,7 @@ describeLab('cards of a workstation by SSH', () => {
 
   test('one that is lost ends its attempt as a fault of the machine, and is given to nobody; the others go on', async () => {
     const probe = await machines.open(host, quick);
+    await probe.withCards();
     const [doomed, lucky] = [onCard('sleep 300'), onCard('sleep 300', fourth)];
     probe.run(doomed);
     probe.run(lucky);
@@ -120,6 +122,7 @@ describeLab('cards of a workstation by SSH', () => {
 
   test('one that is held and hardly used, and somebody else on it, are told to who holds it, who goes on', async () => {
     const probe = await machines.open(host, { ...quick, gpuIdleAfterMs: 300 });
+    await probe.withCards();
     const [idle, busy] = [onCard('sleep 300'), onCard('sleep 300', fourth)];
     await expectCardWarnings({
       ...{ probe, host, stub, idle, busy, bus: thirdBus },
@@ -130,6 +133,7 @@ describeLab('cards of a workstation by SSH', () => {
   test('one that the kernel names is kept from jobs, also over a cut; what it wrote before is history', async () => {
     xid(79, 'f8d6:00:00');
     const probe = await machines.open(host, quick);
+    await probe.withCards();
     expect(probe.backend.observe()[0]?.attributes['gpu-error-log']).toBe('read');
     expect(gpu(probe, fourth)?.state).toBe('FREE');
     const launch = onCard('until [ -e /root/gate ]; do sleep 0.05; done; exit 3');
@@ -160,6 +164,7 @@ describeLab('cards of a workstation by SSH', () => {
     appendFileSync(kernelLog(), long.repeat(9000));
     xid(79);
     const probe = await machines.open(host, quick);
+    await probe.withCards();
     const errorLog = () => probe.backend.observe()[0]?.attributes['gpu-error-log'];
     probe.backend.watchWorkers(true);
     await probe.until(() => errorLog() === 'read');
@@ -176,12 +181,14 @@ describeLab('cards of a workstation by SSH', () => {
     // A file that cannot be opened, whoever asks.
     host.sh(`mount --bind ${closed} /dev/kmsg`);
     const probe = await machines.open(host, quick);
+    await probe.withCards();
     expect(probe.backend.observe()[0]?.attributes['gpu-error-log']).toBe('not readable here');
     server.close();
   });
 
   test('a tool that hangs is a state, is ended, and is asked again', async () => {
     const probe = await machines.open(host, quick);
+    await probe.withCards();
     stub.put('hang', '');
     probe.backend.watchWorkers(true);
     await probe.until(() => gpu(probe)?.state === 'SILENT', 40_000);

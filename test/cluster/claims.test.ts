@@ -133,13 +133,16 @@ describeLab('a card of a workstation by SSH', () => {
   );
 
   /** A backend of its own controller, as root there. */
-  const open = (name: string, more: Parameters<LabMachines['open']>[1] = {}): Promise<LabProbe> =>
-    machines.open(host, {
+  const open = async (name: string, more: Parameters<LabMachines['open']>[1] = {}): Promise<LabProbe> => {
+    const probe = await machines.open(host, {
       ...quickLimits,
       limits: { ...quickLimits.limits, lossAfterMs: 600_000 },
       home: path.join(homes, name),
       ...more,
     });
+    await probe.withCards();
+    return probe;
+  };
   const launch = (script: string) =>
     launchOf({ command: ['sh', '-c', script], gpu: '1' }, { devices: [card], workerId: 'ws-two' });
   const cardOf = (probe: LabProbe) => probe.backend.observe()[0]?.gpus[0];

@@ -55,6 +55,11 @@ export class LabProbe extends BackendProbe {
   healthy(ms = 60_000): Promise<void> {
     return this.until(() => this.state_() === 'HEALTHY', ms);
   }
+
+  /** A machine may be used before its cards have told of themselves: the first call of their tool takes time. */
+  withCards(): Promise<void> {
+    return this.until(() => (this.machine.observe()[0]?.gpus.length ?? 0) > 0);
+  }
 }
 
 export async function labMachines(): Promise<LabMachines> {
