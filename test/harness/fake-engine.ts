@@ -110,7 +110,9 @@ export class FakeEngine {
     if (question === 'GET info') json({ ServerVersion: '28.0.0', SystemTime: this.now().toISOString() });
     else if (question === 'GET events') {
       response.flushHeaders();
-      this.events.add(response);
+      // It remembers nothing.
+      if (url.searchParams.has('until')) response.end();
+      else this.events.add(response);
     } else if (question === 'GET list') json(this.listOf(url.searchParams));
     else if (question === 'POST create') {
       const plan = JSON.parse(body) as Docker.ContainerCreateOptions;

@@ -42,6 +42,10 @@ export interface EngineLoss {
 interface Waiter extends Watched {
   /** Whether the Engine was started anew under it is still to be asked. */
   unasked: boolean;
+  /** It has ended; that is told once this was asked. */
+  hasEnded: boolean;
+  /** So often that was asked since then, without an answer. */
+  inVain: number;
   readonly done: () => void;
   readonly loss: EngineLoss | null;
 }
@@ -49,6 +53,8 @@ interface Waiter extends Watched {
 const listEveryMs = 5000;
 const reconnectMs = 200;
 const recentMs = 10_000;
+/** An end is not kept back any longer for an Engine that does not say whether it was started anew. */
+const mostInVain = 2;
 
 const endActions: ReadonlySet<string> = new Set(['die', 'destroy', 'remove']);
 
@@ -75,14 +81,19 @@ export class ContainerHub {
     const over = new Promise<void>((resolve) => {
       done = resolve;
     });
+    // Waited for anew, as where the answer to its start was lost: the loss is still one.
+    const before = this.waiters.get(id);
+    if (before !== undefined && (before.unasked || before.lostAtMs !== null)) loss?.lost();
     const seen: Waiter = {
       id,
-      outOfMemory: false,
-      signals: [],
-      lostAtMs: null,
+      outOfMemory: before?.outOfMemory ?? false,
+      signals: before?.signals ?? [],
+      lostAtMs: before?.lostAtMs ?? null,
       // Also one that DOCKER_HOST or a context names elsewhere.
       isFar: this.options.isFar || (this.options.engine.known()?.reach ?? 'here') !== 'here',
-      unasked: false,
+      unasked: before?.unasked ?? false,
+      hasEnded: false,
+      inVain: 0,
       done,
       loss,
     };
@@ -169,7 +180,11 @@ export class ContainerHub {
     else if (event.action === 'kill') {
       const atMs = event.atMs === null ? this.options.nowMs() : event.atMs - this.skewMs();
       if (event.signal !== null) waiter.signals.push({ signal: event.signal, atMs });
-    } else if (endActions.has(event.action) && this.waiters.has(waiter.id)) this.over(waiter);
+    } else if (endActions.has(event.action) && this.waiters.has(waiter.id)) {
+      // Under one that was away it may have gone on, and what it then said may be lost.
+      if (waiter.lostAtMs === null && !waiter.unasked) this.over(waiter);
+      else this.list();
+    }
   }
 
   private skewMs(): number {
@@ -193,14 +208,20 @@ export class ContainerHub {
     const live = new Set(
       list.flatMap(({ Id, State }) => (['exited', 'dead', 'removing'].includes(State) ? [] : [Id])),
     );
-    for (const waiter of asked) if (!live.has(waiter.id)) this.over(waiter);
+    const running = new Set(list.flatMap(({ Id, State }) => (State === 'running' ? [Id] : [])));
+    for (const waiter of asked) {
+      if (live.has(waiter.id)) continue;
+      // One that outlived the Engine may have said something more while nobody listened.
+      waiter.unasked ||= waiter.lostAtMs !== null && waiter.loss !== null;
+      waiter.hasEnded = true;
+      if (!waiter.unasked) this.over(waiter);
+    }
     // Another look may have seen it first.
     const outlived = lost.filter(({ id, lostAtMs }) => lostAtMs !== null && live.has(id));
     // Whatever became of the Engine did not end these.
     for (const waiter of outlived) waiter.lostAtMs = null;
-    const running = new Set(list.flatMap(({ Id, State }) => (State === 'running' ? [Id] : [])));
     for (const waiter of outlived) waiter.unasked ||= waiter.loss !== null && running.has(waiter.id);
-    await this.askOf(asked.filter(({ id, unasked }) => unasked && running.has(id)));
+    await this.askOf(asked.filter(({ id, unasked, hasEnded }) => unasked && (hasEnded || running.has(id))));
   }
 
   /** With no answer they are asked of again at the next look. */
@@ -209,10 +230,14 @@ export class ContainerHub {
     this.asking = true;
     const startedBy = await startsRemembered(this.options.engine);
     this.asking = false;
-    if (startedBy === null) return;
     for (const waiter of waiters) {
-      waiter.unasked = false;
-      if (startedBy !== 'unknowable' && !startedBy.has(waiter.id)) waiter.loss?.restarted();
+      if (startedBy === null) waiter.inVain += waiter.hasEnded ? 1 : 0;
+      else {
+        waiter.unasked = false;
+        if (startedBy !== 'unknowable' && !startedBy.has(waiter.id)) waiter.loss?.restarted();
+      }
+      const isTold = !waiter.unasked || waiter.inVain >= mostInVain;
+      if (waiter.hasEnded && isTold && this.waiters.has(waiter.id)) this.over(waiter);
     }
   }
 

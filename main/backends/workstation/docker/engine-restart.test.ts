@@ -22,6 +22,8 @@ let asked: URLSearchParams[];
 /** Connections that carry what happens from now on. */
 let live: http.ServerResponse[];
 let lists: number;
+/** How it lists the one container. */
+let state: string;
 
 const row = (Action: string, ID: string) =>
   `${JSON.stringify({ Type: 'container', Action, Actor: { ID } })}\n`;
@@ -29,7 +31,7 @@ const row = (Action: string, ID: string) =>
 beforeEach(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'iris-restart-'));
   info = { ServerVersion: '28.0.0', SystemTime: '2026-11-30T14:00:05.912345678Z' };
-  [asked, live, lists] = [[], [], 0];
+  [asked, live, lists, state] = [[], [], 0, 'running'];
   remember = (response) => response.end();
   answering = await answeringEngine(folder, (url, response) => {
     if (url.pathname.endsWith('/events')) {
@@ -43,7 +45,7 @@ beforeEach(async () => {
     const isList = url.pathname.endsWith('/containers/json');
     if (isList) lists += 1;
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(isList ? [{ Id: 'one', State: 'running' }] : info));
+    response.end(JSON.stringify(isList ? [{ Id: 'one', State: state }] : info));
   });
   ({ engine } = answering);
 });
@@ -135,6 +137,54 @@ describe('the containers that are waited for', () => {
     hub.list();
     await until(() => told.length > 1);
     expect(told).toEqual(['lost', 'restarted']);
+  });
+
+  test.each(['found ended in the list', 'told to have ended'])(
+    'one that went on and is %s is asked of before that is told',
+    async (how) => {
+      remember = (response) => response.end();
+      const { over } = hub.ended('one', loss);
+      void over.then(() => told.push('over'));
+      await until(() => live.length === 1 && lists > 0);
+      state = 'exited';
+      live.at(-1)?.destroy();
+      if (how.startsWith('told')) {
+        await until(() => live.length > 1);
+        live.at(-1)?.write(row('die', 'one'));
+      }
+      await until(() => told.includes('over'));
+      expect(told).toEqual(['lost', 'restarted', 'over']);
+    },
+  );
+
+  test('an Engine that does not say whether it was started anew keeps no end back for long', async () => {
+    remember = (response) => response.destroy();
+    const { over } = hub.ended('one', loss);
+    await until(() => live.length === 1 && lists > 0);
+    state = 'exited';
+    await breakLink();
+    await until(() => asked.length === 1);
+    hub.list();
+    await over;
+    expect(told).toEqual(['lost']);
+  });
+
+  test('one that is waited for anew keeps what was noticed before', async () => {
+    remember = (response) => response.end();
+    hub.ended('one', loss);
+    await until(() => live.length === 1 && lists > 0);
+    const connects = live.length;
+    remember = () => undefined;
+    live.at(-1)?.destroy();
+    await until(() => told.length === 1);
+    const { over } = hub.ended('one', loss);
+    remember = (response) => response.end();
+    await until(() => live.length > connects);
+    await until(() => told.includes('restarted'));
+    expect(told).toEqual(['lost', 'lost', 'restarted']);
+    state = 'exited';
+    hub.list();
+    await over;
   });
 
   test('one is asked of once for each loss when it was started since, or that cannot be told', async () => {
