@@ -14,31 +14,27 @@ import {
 } from './views.js';
 import { budgetChangeSchema, budgetViewSchema, halfLifeSchema } from './budgets.js';
 import { jobSortKeys } from './constants.js';
-import { imageName } from './container-fields.js';
 import { fieldErrorSchema, refusalSchema } from './error-schemas.js';
 import { dryRunSchema, explanationSchema } from './explanation.js';
+import { imageMethods } from './image-methods.js';
 import { jobChangeSchema, laneItemSchema, queueViewSchema } from './queue.js';
 import { openQuestionSchema } from './questions.js';
 import {
   historySchema,
   imageNewsSchema,
-  imagePullSchema,
-  imageViewSchema,
   machineChangeSchema,
   machineCheckSchema,
   machineName,
   machineViewSchema,
   sshAddress,
 } from './machines.js';
+import { machineId, requestId } from './request-ids.js';
 import { jobStateSchema } from './state-schemas.js';
 import type { JobRequest, JobSpec } from './job-request.js';
 
 export { contractVersion } from './constants.js';
 
-/** A client-made id: repeating a command with the same id gives the first answer again. */
-const requestId = z.string().min(8).max(64);
 const jobId = z.string().min(3);
-const machineId = z.string().min(1).max(255);
 const user = z.string().min(1).max(255);
 const page = { offset: z.number().int().min(0).max(1_000_000), limit: z.number().int().min(1).max(500) };
 
@@ -267,19 +263,7 @@ export const methods = {
     params: z.strictObject({ machineId, sinceMs: z.number().int() }),
     result: historySchema,
   },
-  /** What Docker is there, and what to do where it cannot be used; of every machine. */
-  'image.list': {
-    params: z.strictObject({}),
-    result: z.strictObject({ images: z.array(imageViewSchema), pulls: z.array(imagePullSchema) }),
-  },
-  /** Begins to fetch an image; its progress is told by the topic `images`. */
-  'image.pull': { params: z.strictObject({ machineId, image: imageName }), result: z.strictObject({}) },
-  'image.cancel': { params: z.strictObject({ machineId, image: imageName }), result: z.strictObject({}) },
-  'image.remove': {
-    // It becomes a part of what the Engine is asked for: nothing in it may lead elsewhere or add to it.
-    params: z.strictObject({ machineId, imageId: z.string().regex(/^[\w:.@-]{1,255}$/) }),
-    result: z.strictObject({}),
-  },
+  ...imageMethods,
   /** Users with a budget of their own or any use, and the caller, by name. */
   'budget.list': {
     params: z.strictObject({}),
@@ -387,7 +371,7 @@ export const topics = {
     snapshot: openQuestionSchema,
     delta: openQuestionSchema,
   },
-  /** Fetches of images, step by step, and how often images came or went so far: `image.list` tells which there are now. */
+  /** Fetches of images, step by step, and how often images or caches changed so far: `image.list` and `cache.list` tell of them. */
   images: { filter: z.strictObject({}), snapshot: imageNewsSchema, delta: imageNewsSchema },
   /** The host's health. */
   status: { filter: z.strictObject({}), snapshot: hostStatusSchema, delta: hostStatusSchema },

@@ -235,6 +235,8 @@ export type ImagePull = z.infer<typeof imagePullSchema>;
 /** `changes` counts the comings and goings of images on any machine since the host began to look: another number means others may be there. */
 export const imageNewsSchema = z.strictObject({
   changes: z.number().int().min(0),
+  /** As often something new is to be told of caches. */
+  cacheChanges: z.number().int().min(0),
   pulls: z.array(imagePullSchema),
 });
 export type ImageNews = z.infer<typeof imageNewsSchema>;

@@ -201,6 +201,7 @@ export type AuditAction =
   | 'worker_changed'
   | 'worker_drained'
   | 'worker_removed'
+  | 'caches_emptied'
   | 'budget_set'
   | 'host_started'
   | 'host_stopped'

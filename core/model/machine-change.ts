@@ -1,4 +1,5 @@
 /** Machines: adding and removing them, whether they take new tasks, and what is set of them by hand. */
+import type { CacheName } from '../contract/caches.js';
 import { ok, refuse, type Result } from '../contract/errors.js';
 import type { MachineChange } from '../contract/machines.js';
 import type { Draft } from './draft.js';
@@ -127,6 +128,22 @@ export function changeMachine(
   draft.putMachine(changed.value);
   auditMachine(draft, asked, 'worker_changed', machineId, differences(before, changed.value));
   return ok({ machineId });
+}
+
+/** Told once it is done: what was in them when they were measured last, if they were. */
+export function emptiedCaches(
+  draft: Draft,
+  asked: Administrator & {
+    readonly machineId: string;
+    readonly names: readonly CacheName[];
+    readonly bytes: number | null;
+  },
+): Result<Record<string, never>> {
+  const may = mayManage(asked, 'empty caches');
+  if (!may.ok) return may;
+  const { machineId, names, bytes } = asked;
+  auditMachine(draft, asked, 'caches_emptied', machineId, { emptied: names, bytes });
+  return ok({});
 }
 
 /** What speaks against a change whatever the machine is like, so that none of several is made when one is wrong. */

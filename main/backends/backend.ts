@@ -4,6 +4,7 @@
  */
 import type { JobSpec } from '../../core/contract/job-request.js';
 import type { AttemptState } from '../../core/contract/states.js';
+import type { CacheName, MachineCaches } from '../../core/contract/caches.js';
 import type { GpuView } from '../../core/contract/gpus.js';
 import type {
   Contact,
@@ -56,8 +57,22 @@ export interface WorkerObservation {
   readonly others?: { readonly cpuMillicores: number; readonly memoryBytes: number } | undefined;
 }
 
+/** What came or went, or is new of it. */
+export type ImageNewsKind = 'pulls' | 'images' | 'caches';
+
+/** What the containers of one machine share. */
+export interface CacheControl {
+  /** As it was measured last. */
+  view(): MachineCaches;
+  /** Resolves when it is over, also where it could not be done: the view says so. */
+  measure(): Promise<MachineCaches>;
+  /** Those that were moved out of the way, to be removed from then on; rejects with a refusal. */
+  empty(names: readonly CacheName[]): Promise<readonly CacheName[]>;
+}
+
 /** The container images of one machine. */
 export interface ImageControl {
+  readonly caches: CacheControl;
   list(): Promise<readonly ImageView[]>;
   /** Running, and those that ended a short while ago. */
   pulls(): readonly ImagePull[];
@@ -65,8 +80,11 @@ export interface ImageControl {
   pull(image: string): Promise<void>;
   cancel(image: string): void;
   remove(imageId: string): Promise<void>;
-  /** Until it is ended by what it returns: `pulls` after each step of a fetch, `images` when some came or went, whoever did it. */
-  watch(changed: (what: 'pulls' | 'images') => void): () => void;
+  /**
+   * Until it is ended by what it returns: `pulls` after each step of a fetch, `images` when some came or went, whoever did it,
+   * `caches` when their view changed.
+   */
+  watch(changed: (what: ImageNewsKind) => void): () => void;
 }
 
 /** Everything needed to start one attempt. */

@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest';
 import type { ImagePull } from '../../core/contract/machines.js';
-import type { ImageControl, WorkerObservation } from '../backends/backend.js';
+import type { ImageControl, ImageNewsKind, WorkerObservation } from '../backends/backend.js';
 import { fakeWorker } from '../../test/harness/fake-backend.js';
+import { noCaches } from '../../test/harness/fake-caches.js';
 import { ImageWatch } from './image-watch.js';
 
-type What = 'pulls' | 'images';
+type What = ImageNewsKind;
 
 /** Images of one machine, whose changes a test tells. */
 class Told implements ImageControl {
   readonly watchers = new Set<(what: What) => void>();
   fetches: ImagePull[] = [];
+  caches = noCaches;
   list = () => Promise.resolve([]);
   pulls = () => this.fetches;
   pull = () => Promise.resolve();
@@ -63,9 +65,11 @@ test('every machine is watched while somebody listens, also one that comes later
   one.fetches = [pull];
   one.tell('pulls');
   expect(told()).toBe(1);
-  expect(watch.news()).toEqual({ changes: 0, pulls: [pull] });
+  expect(watch.news()).toEqual({ changes: 0, cacheChanges: 0, pulls: [pull] });
   two.tell('images');
   expect(watch.news().changes).toBe(1);
+  one.tell('caches');
+  expect(watch.news()).toMatchObject({ changes: 1, cacheChanges: 1 });
   watch.listen(false);
   expect([one.watchers.size, two.watchers.size]).toEqual([0, 0]);
 });

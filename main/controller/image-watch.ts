@@ -1,10 +1,11 @@
 /** While somebody listens: how fetches of images go on every machine, and that images came or went. */
 import type { ImageNews } from '../../core/contract/machines.js';
-import type { Backend, ImageControl } from '../backends/backend.js';
+import type { Backend, ImageControl, ImageNewsKind } from '../backends/backend.js';
 
 export class ImageWatch {
   private readonly watched = new Map<ImageControl, () => void>();
   private changes = 0;
+  private cacheChanges = 0;
   private listening = false;
 
   constructor(
@@ -35,11 +36,13 @@ export class ImageWatch {
   }
 
   news(): ImageNews {
-    return { changes: this.changes, pulls: this.controls().flatMap((control) => [...control.pulls()]) };
+    const pulls = this.controls().flatMap((control) => [...control.pulls()]);
+    return { changes: this.changes, cacheChanges: this.cacheChanges, pulls };
   }
 
-  private told(what: 'pulls' | 'images'): void {
+  private told(what: ImageNewsKind): void {
     if (what === 'images') this.changes += 1;
+    else if (what === 'caches') this.cacheChanges += 1;
     if (this.listening) this.changed();
   }
 

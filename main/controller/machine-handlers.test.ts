@@ -1,14 +1,23 @@
 import { expect, test } from 'vitest';
 import { RefusalError } from '../../core/contract/errors.js';
 import type { ImageControl } from '../backends/backend.js';
+import { fakeWorker } from '../../test/harness/fake-backend.js';
+import { fakeCachesOf, fakeSizes } from '../../test/harness/fake-caches.js';
 import { createMachineHandlers } from './machine-handlers.js';
+import type { MachineService } from './machine-service.js';
 import type { Identity } from './session.js';
 
 const unasked = (): never => {
   throw new Error('nobody asks for this here');
 };
 
-function imagesOf(asked: string[]) {
+const measured = fakeCachesOf('here', {
+  state: 'MEASURED',
+  measuredAtMs: 5,
+  caches: fakeSizes({ uv: 3072, hf: 1024, cargo: 512 }),
+});
+
+function imagesOf(asked: string[], done: ReadonlySet<string> = new Set()) {
   const note = (what: string): Promise<void> => {
     asked.push(what);
     return Promise.resolve();
@@ -20,12 +29,22 @@ function imagesOf(asked: string[]) {
     cancel: (image) => void note(`cancel ${image}`),
     remove: (imageId) => note(`remove ${imageId}`),
     watch: () => unasked,
+    caches: {
+      view: () => measured,
+      measure: () => note('measure').then(() => measured),
+      // One of them is a link.
+      empty: (names) => note(`empty ${names.join(' ')}`).then(() => names.filter((name) => name !== 'cargo')),
+    },
   };
   const machines = {
     ...{ check: unasked, add: unasked, remove: unasked, change: unasked, connect: unasked, wake: unasked },
-    machine: (id: string) => ({ id }),
+    machine: (id: string) => ({ id: id.toLowerCase() }),
+    isDone: (requestId: string) => done.has(requestId),
+    recordEmptied: ({ requestId: _, identity, ...what }: Parameters<MachineService['recordEmptied']>[0]) =>
+      note(`${identity.user} ${JSON.stringify(what)}`),
   };
-  return createMachineHandlers(machines, { observe: () => [], images: () => control });
+  const observe = () => [{ ...fakeWorker, id: 'here' }];
+  return createMachineHandlers(machines, { observe, images: () => control });
 }
 
 const image = { machineId: 'here', image: 'tool:1' };
@@ -38,6 +57,36 @@ const acts: readonly [string, string, (handlers: ReturnType<typeof imagesOf>, wh
     (handlers, who) => handlers['image.remove']({ machineId: 'here', imageId: 'sha256:1' }, who),
   ],
 ];
+
+const emptying = { requestId: 'request-1', machineId: 'Here' } as const;
+
+test('caches are looked at by anybody, and emptied by who administers the cluster', async () => {
+  const asked: string[] = [];
+  const handlers = imagesOf(asked);
+  const eve = { user: 'eve' };
+  expect(await handlers['cache.list']({}, eve)).toEqual({ machines: [measured] });
+  expect(await handlers['cache.measure']({ machineId: 'here' }, eve)).toEqual(measured);
+  await expect(
+    Promise.resolve().then(() => handlers['cache.empty']({ ...emptying, names: ['uv'] }, eve)),
+  ).rejects.toMatchObject({ refusal: { code: 'PERMISSION_DENIED' } });
+  expect(asked).toEqual(['measure']);
+});
+
+test('an emptying is recorded with what was emptied, and what that took by the last measurement', async () => {
+  const asked: string[] = [];
+  const ann = { user: 'ann', mayManage: true };
+  await imagesOf(asked)['cache.empty']({ ...emptying, names: ['uv', 'hf', 'uv', 'cargo'] }, ann);
+  const record = { machineId: 'here', names: ['uv', 'hf'], bytes: 4096 };
+  expect(asked).toEqual(['empty uv hf cargo', `ann ${JSON.stringify(record)}`]);
+});
+
+test('an emptying of nothing leaves no record, and one that was answered before is not done again', async () => {
+  const asked: string[] = [];
+  const ann = { user: 'ann', mayManage: true };
+  await imagesOf(asked)['cache.empty']({ ...emptying, names: ['cargo'] }, ann);
+  await imagesOf(asked, new Set(['request-1']))['cache.empty']({ ...emptying, names: ['uv'] }, ann);
+  expect(asked).toEqual(['empty cargo']);
+});
 
 test.each(acts)('%s is for who administers the cluster', async (what, named, act) => {
   const asked: string[] = [];

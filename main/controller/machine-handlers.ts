@@ -18,9 +18,15 @@ export type MachineHandlers = Pick<
   | 'image.pull'
   | 'image.cancel'
   | 'image.remove'
+  | 'cache.list'
+  | 'cache.measure'
+  | 'cache.empty'
 >;
 
-type Machines = Pick<MachineService, 'check' | 'add' | 'remove' | 'change' | 'connect' | 'wake'> & {
+type Machines = Pick<
+  MachineService,
+  'check' | 'add' | 'remove' | 'change' | 'connect' | 'wake' | 'isDone' | 'recordEmptied'
+> & {
   readonly machine: (machineId: string) => Pick<MachineView, 'id'>;
 };
 
@@ -35,6 +41,8 @@ export function createMachineHandlers(
       refusal('FAILED_PRECONDITION', `Images cannot be looked after on ${machineId}: it runs no containers.`),
     );
   };
+  const controls = (): readonly ImageControl[] =>
+    backend.observe().flatMap(({ id }) => backend.images?.(id) ?? []);
   return {
     'machine.check': (params, identity) => service.check(params, identity),
     'machine.add': (params, identity) => service.add(params, identity),
@@ -45,10 +53,10 @@ export function createMachineHandlers(
     'machine.history': ({ machineId, sinceMs }) =>
       backend.history?.(service.machine(machineId).id, sinceMs) ?? { stepMs: 2000, timesMs: [], series: [] },
     async 'image.list'() {
-      const controls = backend.observe().flatMap(({ id }) => backend.images?.(id) ?? []);
+      const all = controls();
       // A machine that does not answer hides no other's images.
-      const lists = await Promise.all(controls.map((control) => control.list().catch(() => [])));
-      return { images: lists.flat(), pulls: controls.flatMap((control) => [...control.pulls()]) };
+      const lists = await Promise.all(all.map((control) => control.list().catch(() => [])));
+      return { images: lists.flat(), pulls: all.flatMap((control) => [...control.pulls()]) };
     },
     async 'image.pull'({ machineId, image }, identity) {
       mayManage(identity, 'pull images');
@@ -64,6 +72,23 @@ export function createMachineHandlers(
       mayManage(identity, 'remove images');
       await images(machineId).remove(imageId);
       return {};
+    },
+    'cache.list': () => ({ machines: controls().map(({ caches }) => caches.view()) }),
+    'cache.measure': ({ machineId }) => images(machineId).caches.measure(),
+    async 'cache.empty'({ requestId, machineId, names }, identity) {
+      mayManage(identity, 'empty caches');
+      const { caches } = images(machineId);
+      const { id } = service.machine(machineId);
+      // Asked again, after its answer was lost.
+      if (service.isDone(requestId)) return caches.view();
+      const before = new Map(caches.view().caches.map(({ name, bytes }) => [name, bytes]));
+      const emptied = await caches.empty([...new Set(names)]);
+      if (emptied.length > 0) {
+        const known = emptied.flatMap((name) => before.get(name) ?? []);
+        const bytes = known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0);
+        await service.recordEmptied({ requestId, identity, machineId: id, names: emptied, bytes });
+      }
+      return caches.view();
     },
   };
 }

@@ -7,6 +7,7 @@ import type { ChangeSet } from '../../core/model/entities.js';
 import type { Backend } from '../backends/backend.js';
 import type { Controller } from './controller.js';
 import { describeError, type Logger } from './logger.js';
+import type { Command } from './round.js';
 import type { Identity } from './session.js';
 import { sendWakePacket, type WakeTarget } from './wake.js';
 
@@ -149,6 +150,15 @@ export class MachineService {
     }
     await sendWakePacket(wakeAddress, this.parts.wakeTargets);
     return {};
+  }
+
+  /** Under that id it was done before, whatever became of the answer. */
+  isDone(requestId: string): boolean {
+    return this.parts.controller.memory.receipt(requestId) !== undefined;
+  }
+
+  async recordEmptied(emptied: Omit<Extract<Command, { kind: 'caches-emptied' }>, 'kind'>): Promise<void> {
+    await this.parts.controller.enqueue({ kind: 'caches-emptied', ...emptied });
   }
 
   /** By its name, whatever its case. */

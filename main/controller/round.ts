@@ -1,4 +1,5 @@
 /** One round's decisions, made by core over the state in memory. Nothing here performs an effect or writes to the database. */
+import type { CacheName } from '../../core/contract/caches.js';
 import type { BudgetChange } from '../../core/contract/budgets.js';
 import type { MachineChange } from '../../core/contract/machines.js';
 import type { JobChange } from '../../core/contract/queue.js';
@@ -12,11 +13,12 @@ import { Draft, type ModelState } from '../../core/model/draft.js';
 import type { ChangeSet, Job } from '../../core/model/entities.js';
 import { changeJob } from '../../core/model/job-change.js';
 import {
+  type KnownMachine,
   addMachine,
   changeMachine,
+  emptiedCaches,
   removeMachine,
   settleDrains,
-  type KnownMachine,
 } from '../../core/model/machine-change.js';
 import {
   cancel,
@@ -81,6 +83,14 @@ export type Command =
       readonly identity: Identity;
       readonly machineId: string;
       readonly change: MachineChange;
+    }
+  | {
+      readonly kind: 'caches-emptied';
+      readonly requestId: string;
+      readonly identity: Identity;
+      readonly machineId: string;
+      readonly names: readonly CacheName[];
+      readonly bytes: number | null;
     }
   | {
       readonly kind: 'stop' | 'retry';
@@ -197,6 +207,10 @@ function answerTo(draft: Draft, command: Command, input: CommandInput): Result<u
     case 'machine-change': {
       const { machineId, change } = command;
       return changeMachine(draft, { machineId, change, ...administrator(command, nowMs) });
+    }
+    case 'caches-emptied': {
+      const { machineId, names, bytes } = command;
+      return emptiedCaches(draft, { machineId, names, bytes, ...administrator(command, nowMs) });
     }
     case 'stop':
     case 'retry':

@@ -25,6 +25,7 @@ const actionWords: Readonly<Record<string, string>> = {
   worker_registered: 'Machine added',
   worker_changed: 'Machine changed',
   worker_removed: 'Machine removed',
+  caches_emptied: 'Caches emptied',
   worker_drained: 'Machine drained',
   worker_lost: 'Machine lost',
   budget_set: 'Budget changed',

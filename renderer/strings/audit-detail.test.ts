@@ -32,6 +32,7 @@ it.each([
     { afterAttempt: 0, failures: 1, preemptions: 0, cause: 'EXIT_CODE' },
     'after attempt 1, 1 failure, exit code',
   ],
+  ['an emptying of caches', { emptied: ['uv', 'hf'], bytes: 4096 }, 'uv, hf, 4 KiB'],
   ['a stop', { jobs: ['/a/b', '/a/b/c'] }, '2 jobs'],
   ['a band', { kind: 'band', band: 'BATCH' }, 'band becomes batch'],
   ['a move', { kind: 'move', to: 'first' }, 'moved, to front'],

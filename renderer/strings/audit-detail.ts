@@ -145,6 +145,8 @@ const parts: Readonly<Record<string, Part>> = {
       : `${plain(value)} was lost`,
   requeued: (value) => (typeof value === 'number' ? `${countTasks(value)} requeued` : plain(value)),
   drainDeadline: () => 'deadline passed',
+  emptied: (value) => (Array.isArray(value) ? value.map(plain).join(', ') : plain(value)),
+  bytes: (value) => (typeof value === 'number' ? formatSize(value) : null),
   releasedGpu: (value) => `released ${plain(value)}`,
   address: (value) => (value === null ? null : plain(value)),
   waitsFor: (value) =>

@@ -131,7 +131,7 @@ describe.skipIf(noEngine || noRegistry)(withEngine(`images of a registry${why}`)
   });
 
   test('tells who watches each step of a fetch, and of images that others bring and remove', async () => {
-    const told = { pulls: 0, images: 0 };
+    const told = { pulls: 0, images: 0, caches: 0 };
     const end = images.watch((what) => {
       told[what] += 1;
     });

@@ -59,7 +59,7 @@ export class FakeHost {
   /** State each new subscription of topic job gets. */
   job: { summary: JobSummary; tasks: TaskView[] } | null = null;
   question: Question | null = null;
-  images: ImageNews = { changes: 0, pulls: [] };
+  images: ImageNews = { changes: 0, cacheChanges: 0, pulls: [] };
   log = new Map<string, TopicDelta<'log'>>();
 
   private constructor(

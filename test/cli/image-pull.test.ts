@@ -26,7 +26,7 @@ let made: TestContext;
 async function begun() {
   host = await FakeHost.start({ 'image.pull': () => ({}) });
   const other = pull({ machineId: 'one', state: 'FAILED', message: 'Of another machine.' });
-  host.images = { changes: 0, pulls: [pull(), other] };
+  host.images = { changes: 0, cacheChanges: 0, pulls: [pull(), other] };
   made = testContext(host.home, { json: false });
   const end = runProgram(made.context, ['image', 'pull', 'tool:1', '--machine', 'two']).catch(
     (error: unknown) => {
@@ -38,7 +38,8 @@ async function begun() {
   return { end };
 }
 
-const step = (more: Partial<ImagePull>) => host.changeImages({ changes: 0, pulls: [pull(more)] });
+const step = (more: Partial<ImagePull>) =>
+  host.changeImages({ changes: 0, cacheChanges: 0, pulls: [pull(more)] });
 
 afterEach(async () => {
   made.context.link.close();
@@ -72,7 +73,7 @@ describe('image pull', () => {
     made.context.link.close();
     await host.dispose();
     const second = await begun();
-    host.changeImages({ changes: 0, pulls: [] });
+    host.changeImages({ changes: 0, cacheChanges: 0, pulls: [] });
     expect(await second.end).toMatchObject({ code: 'NOT_FOUND' });
   });
 });

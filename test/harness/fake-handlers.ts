@@ -13,6 +13,7 @@ import {
 } from './fake-budgets.js';
 import { fakeCauses, fakeSpec, fakeSummary, fakeUser } from './fake-data.js';
 import { changeFakeJob, fakeQueue } from './fake-queue.js';
+import { fakeCacheHandlers } from './fake-caches.js';
 import { fakeMachineHandlers } from './fake-machines.js';
 import type { FakeHost } from './fake-host.js';
 
@@ -60,6 +61,7 @@ export function overviewOf(host: FakeHost): Overview {
 export function runMethod(host: FakeHost, method: MethodName, input: unknown): unknown {
   const handlers: { [M in MethodName]: (params: ParsedParams<M>) => MethodResult<M> } = {
     ...fakeMachineHandlers(host),
+    ...fakeCacheHandlers(host),
     hello: () => host.status,
     status: () => host.status,
     'job.submit': (params) =>

@@ -1,4 +1,5 @@
 /** Machines and images of the fake host: what is asked of them changes them, and a machine that is added is looked at first. */
+import type { CacheName, MachineCaches } from '../../core/contract/caches.js';
 import type { MethodName, MethodResult, ParsedParams } from '../../core/contract/api.js';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type {
@@ -21,6 +22,10 @@ export interface FakeMachineState {
   images: ImageView[];
   /** How often they changed. */
   imageChanges: number;
+  caches: MachineCaches[];
+  cacheChanges: number;
+  /** What a measurement finds. */
+  cacheSizes: Partial<Record<CacheName, number>>;
   pulls: ImagePull[];
   /** What a look at an address finds, by address without its scheme; of others all is well. */
   readonly checks: Map<string, readonly MachineCheck[]>;
@@ -39,6 +44,9 @@ export function fakeMachineState(): FakeMachineState {
   return {
     images: [],
     imageChanges: 0,
+    caches: [],
+    cacheChanges: 0,
+    cacheSizes: {},
     pulls: [],
     checks: new Map(),
     unknownKeys: new Map(),
@@ -211,8 +219,8 @@ export function setPull(host: FakeHost, pull: ImagePull): void {
   host.tell('images', () => fakeImageNews(host.lab));
 }
 
-export function fakeImageNews({ imageChanges, pulls }: FakeMachineState): ImageNews {
-  return { changes: imageChanges, pulls: [...pulls] };
+export function fakeImageNews({ imageChanges, cacheChanges, pulls }: FakeMachineState): ImageNews {
+  return { changes: imageChanges, cacheChanges, pulls: [...pulls] };
 }
 
 /** As when others bring or remove some. */

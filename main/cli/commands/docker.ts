@@ -1,4 +1,4 @@
-/** `docker check` and `image ...`: whether containers can be run, and the images of each machine. */
+/** `docker ...` and `image ...`: whether containers can be run, and what they start from and share on each machine. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { RefusalError, refusal, type Refusal } from '../../../core/contract/errors.js';
@@ -8,6 +8,7 @@ import { formatSize } from '../../../core/formats/sizes.js';
 import type { Context } from '../context.js';
 import { exitCodes } from '../exit-codes.js';
 import { isoTime, table } from '../format.js';
+import { addCachesCommand } from './caches.js';
 
 type Act = (work: () => Promise<number>) => () => Promise<void>;
 
@@ -20,11 +21,14 @@ const lookAgainMs = 300;
 const mostLooks = 40;
 
 export function addDockerCommands(parent: Command, context: Context, act: Act): void {
-  const docker = parent.command('docker').description('whether containers can run, machine by machine');
+  const docker = parent
+    .command('docker')
+    .description('whether containers can run, and what they share, machine by machine');
   docker
     .command('check')
     .description('tell whether each machine can run containers, and what to do where not')
     .action(act(() => checkCommand(context)));
+  addCachesCommand(docker, context, act, machineOf);
   const image = parent.command('image').description('container images of the machines');
   image
     .command('list')

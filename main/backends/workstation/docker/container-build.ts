@@ -29,6 +29,7 @@ export async function buildContainer(
     engineSockets: await socketsOf(context, facts),
   });
   if (!confined.ok) return { cause: confined.cause };
+  await context.caches.whenStill();
   const prepared = await files.prepare(
     folder,
     part === 'run' && launch.spec.setup.length > 0 ? [] : launch.spec.files,

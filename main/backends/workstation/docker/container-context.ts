@@ -9,6 +9,7 @@ import type { ContainerUser } from './container-plan.js';
 import type { ContainerUsage } from './container-usage.js';
 import type { Engine } from './engine.js';
 import type { Images } from './images.js';
+import type { SharedCaches } from './shared-caches.js';
 import type { HostFiles } from './local-files.js';
 import type { StartSlots } from './start-slots.js';
 
@@ -17,6 +18,7 @@ export interface ContainerContext {
   readonly hub: ContainerHub;
   readonly slots: StartSlots;
   readonly images: Images;
+  readonly caches: Pick<SharedCaches, 'whenStill'>;
   readonly files: HostFiles;
   readonly reporter: Reporter;
   readonly log: LinkLog;

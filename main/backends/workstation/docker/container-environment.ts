@@ -1,6 +1,7 @@
 /** The environment of a container: what its image has, Iris' part, and the job's own on top. */
 import type Docker from 'dockerode';
 import path from 'node:path';
+import { cacheNames, cacheTargets, type CacheName } from '../../../../core/contract/caches.js';
 import { readEnvironment } from '../../../../core/formats/docker/inspect.js';
 import type { AttemptLaunch } from '../../backend.js';
 import { isInside, scratchTarget, type Bind } from './confinement.js';
@@ -15,18 +16,8 @@ const venvTarget = `${scratchTarget}/.venv`;
 /** Docker's own, for an image that names none. */
 const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/**
- * What containers of all jobs of one machine share, so that nothing is fetched twice: packages of uv, models and data sets of the
- * Hugging Face hub, crates of cargo, and a folder for whatever else. Names and targets are those of the original.
- */
-const caches = [
-  { name: 'uv', target: '/uv/cache' },
-  { name: 'hf', target: '/hf/cache' },
-  { name: 'cargo', target: '/cargo' },
-  { name: 'cache', target: '/cache' },
-] as const;
-
-type CacheName = (typeof caches)[number]['name'];
+/** Packages of uv, models and data sets of the Hugging Face hub, crates of cargo, and a folder for whatever else. */
+const caches = cacheNames.map((name) => ({ name, target: cacheTargets[name] }));
 
 /** Given unless the job or its image chose otherwise; `unless`: also by one of these. */
 const given: readonly {
@@ -56,7 +47,10 @@ export const cacheFolders = (folder: string): readonly string[] => [
 ];
 
 /** Beside the attempts' folders, of which `scratch` is the working folder of one. */
-export const cachesBeside = (scratch: string): string => path.posix.resolve(scratch, '../../../caches');
+export const cachesBeside = (scratch: string): string => cachesOf(path.posix.resolve(scratch, '../..'));
+
+/** All attempts' folders lie in that one. */
+export const cachesOf = (attemptsFolder: string): string => path.posix.resolve(attemptsFolder, '../caches');
 
 export interface EnvironmentInput {
   readonly launch: AttemptLaunch;

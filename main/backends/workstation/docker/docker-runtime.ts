@@ -26,6 +26,7 @@ import { writeWhole } from './attempt-note.js';
 import { waits } from './attempt-turns.js';
 import { ContainerAttempt } from './container-attempt.js';
 import type { ContainerContext } from './container-context.js';
+import { cachesOf } from './container-environment.js';
 import { ContainerHub } from './container-hub.js';
 import { managedLabel, type ContainerUser } from './container-plan.js';
 import { ContainerUsage } from './container-usage.js';
@@ -33,6 +34,7 @@ import type { FoundEndpoint } from './endpoint.js';
 import { Engine, EngineRefusal } from './engine.js';
 import { Images } from './images.js';
 import { localFiles, type HostFiles } from './local-files.js';
+import { SharedCaches } from './shared-caches.js';
 import { StartSlots } from './start-slots.js';
 
 export interface DockerRuntimeOptions {
@@ -51,6 +53,8 @@ export interface DockerRuntimeOptions {
   readonly clockSkewMs?: (() => number) | undefined;
   /** Where the Engine is; looked for anew at each try. */
   readonly find: () => FoundEndpoint;
+  /** Where the Engine is; beside the attempts' folder unless named. */
+  readonly cachesFolder?: string | undefined;
   /** Of another machine, when the Engine is there. */
   readonly files?: HostFiles | undefined;
   readonly user: ContainerUser | null;
@@ -85,6 +89,7 @@ export class DockerRuntime {
   private readonly engine: Engine;
   private readonly hub: ContainerHub;
   private readonly images: Images;
+  private readonly caches: SharedCaches;
   private readonly context: ContainerContext;
   /** Only where the Engine holds no container to its limit. */
   private memory: MemoryWatch | null = null;
@@ -118,13 +123,27 @@ export class DockerRuntime {
       onFault: (error) =>
         log.warn("The Docker Engine's events are asked for again", { error: messageOf(error) }),
     });
-    this.images = new Images({ engine: this.engine, workerId, owner, nowMs, environment, home });
+    const files = options.files ?? localFiles;
+    this.caches = new SharedCaches({
+      engine: this.engine,
+      workerId,
+      owner,
+      folder: options.cachesFolder ?? cachesOf(attemptsFolder),
+      run: files.runCachesScript,
+      live: () => this.live(),
+      nowMs,
+      log,
+      changed: () => this.images.tell('caches'),
+    });
+    const ofImages = { engine: this.engine, workerId, owner, nowMs, environment, home };
+    this.images = new Images(ofImages, this.caches);
     this.context = {
       engine: this.engine,
       hub: this.hub,
       slots: new StartSlots(Math.max(4, os.availableParallelism() * 2)),
       images: this.images,
-      files: options.files ?? localFiles,
+      caches: this.caches,
+      files,
       reporter: this.reporter,
       log,
       owner,
@@ -158,6 +177,7 @@ export class DockerRuntime {
 
   /** Looks at the Engine once, so that its state is known. */
   async start(): Promise<void> {
+    this.caches.begin();
     await this.engine.probe();
   }
 
@@ -212,8 +232,14 @@ export class DockerRuntime {
     for (const attempt of this.attempts.values()) attempt.close();
     this.hub.close();
     this.images.close();
+    this.caches.close();
     this.engine.close();
     await Promise.resolve();
+  }
+
+  private live(): readonly string[] {
+    const entries = Array.from(this.attempts.values(), ({ entry }) => entry);
+    return entries.filter(({ phase }) => phase !== 'ended').map(({ uid, launch }) => launch?.taskId ?? uid);
   }
 
   private watchMemory(): void {

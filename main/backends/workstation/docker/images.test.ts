@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type http from 'node:http';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FakeEngine } from '../../../../test/harness/fake-engine.js';
+import { noCaches } from '../../../../test/harness/fake-caches.js';
 import { Engine, EngineUnreachable } from './engine.js';
 import { Images, PullFailed } from './images.js';
 
@@ -24,7 +25,7 @@ beforeEach(async () => {
   });
   const home = fake.folder;
   const more = { workerId: 'here', owner: 'us', nowMs: () => 1, environment: {}, home };
-  images = new Images({ engine, ...more, silentMs: 100 });
+  images = new Images({ engine, ...more, silentMs: 100 }, noCaches);
   await engine.probe();
 });
 afterEach(async () => {

@@ -11,7 +11,7 @@ import {
 } from '../../../../core/formats/docker/data-room.js';
 import { pullTroubleOf, type PullTrouble } from '../../../../core/formats/docker/pull-errors.js';
 import { PullProgress } from '../../../../core/formats/docker/pull-progress.js';
-import type { ImageControl } from '../../backend.js';
+import type { CacheControl, ImageControl, ImageNewsKind } from '../../backend.js';
 import { managedLabel } from './container-plan.js';
 import { EngineRefusal, EngineSilent, EngineUnreachable, type Engine } from './engine.js';
 import { ImageEvents } from './image-events.js';
@@ -52,10 +52,13 @@ interface Pull {
 
 export class Images implements ImageControl {
   private readonly running = new Map<string, Pull>();
-  private readonly watchers = new Set<(what: 'pulls' | 'images') => void>();
+  private readonly watchers = new Set<(what: ImageNewsKind) => void>();
   private readonly events: ImageEvents;
 
-  constructor(private readonly options: ImagesOptions) {
+  constructor(
+    private readonly options: ImagesOptions,
+    readonly caches: CacheControl,
+  ) {
     const { engine, owner } = options;
     this.events = new ImageEvents({ engine, owner, changed: () => this.tell('images') });
   }
@@ -168,9 +171,9 @@ export class Images implements ImageControl {
       .catch(refuse);
   }
 
-  watch(changed: (what: 'pulls' | 'images') => void): () => void {
+  watch(changed: (what: ImageNewsKind) => void): () => void {
     // The same function may watch twice.
-    const watcher = (what: 'pulls' | 'images') => changed(what);
+    const watcher = (what: ImageNewsKind) => changed(what);
     this.watchers.add(watcher);
     this.events.listen(true);
     return () => {
@@ -184,7 +187,7 @@ export class Images implements ImageControl {
     this.events.listen(false);
   }
 
-  private tell(what: 'pulls' | 'images'): void {
+  tell(what: ImageNewsKind): void {
     for (const watcher of this.watchers) watcher(what);
   }
 

@@ -6,6 +6,7 @@ import type { Cause } from '../../../../core/contract/views.js';
 import type { AttemptLaunch } from '../../backend.js';
 import { isFullDisk, messageOf } from '../process/error-code.js';
 import { workFolder } from '../process/attempt-start.js';
+import { runCachesScriptHere, type RunCachesScript } from './caches-script.js';
 import { cacheFolders, cachesBeside } from './container-environment.js';
 import { localRoom, type ReadRoom } from './engine-room.js';
 import type { StartFault } from '../process/program.js';
@@ -23,6 +24,8 @@ export interface HostFiles {
   prepare(folder: string, files: JobSpec['files'], launch: AttemptLaunch): Promise<Prepared>;
   /** Who may use the Engine's socket; null: it is not a file there. */
   socketGroup(path: string): number | null;
+  /** On that machine, in a process of its own. */
+  readonly runCachesScript: RunCachesScript;
   /** Of the file system an Engine keeps its data on. */
   readonly room: ReadRoom;
   /** While something is at work there, so often. */
@@ -35,6 +38,7 @@ export function preparedNot({ cause, blameless }: StartFault): Prepared {
 
 export const localFiles: HostFiles = {
   room: localRoom,
+  runCachesScript: runCachesScriptHere,
   async realPath(path) {
     try {
       return await realpath(path);

@@ -22,6 +22,7 @@ import type {
   LogRange,
 } from '../../backend.js';
 import { DeviceWatch, lostMessage } from '../device-watch.js';
+import { cachesOf } from '../docker/container-environment.js';
 import { DockerRuntime } from '../docker/docker-runtime.js';
 import type { FoundEndpoint } from '../docker/endpoint.js';
 import { newEntry, observationOf } from '../process/attempt-entry.js';
@@ -219,6 +220,7 @@ export class FarDocker {
     const runtime = new DockerRuntime({
       attemptsFolder: this.folder,
       dataFolder: path.posix.dirname(attemptsFolder),
+      cachesFolder: cachesOf(attemptsFolder),
       workerId: name,
       environment: process.env,
       home: process.env['HOME'] ?? '/',

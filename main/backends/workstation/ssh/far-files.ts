@@ -1,5 +1,6 @@
 /** What containers on a machine reached by SSH need of its files, asked of the far hand. */
 import path from 'node:path';
+import { cachesScript, hangsMessage, type RunCachesScript } from '../docker/caches-script.js';
 import type { ReadRoom } from '../docker/engine-room.js';
 import { preparedNot, type HostFiles } from '../docker/local-files.js';
 import { stagingFault } from '../process/staging.js';
@@ -7,7 +8,7 @@ import type { FarText, FarWord } from './far-words.js';
 import { claimRefusal, claimTexts, noticeText, stagedFiles, systemCode } from './far-start.js';
 import type { AttemptLaunch, StopNotice } from '../../backend.js';
 
-const answers: ReadonlySet<string> = new Set(['real', 'prepared', 'noticed', 'room']);
+const answers: ReadonlySet<string> = new Set(['real', 'prepared', 'noticed', 'room', 'caches']);
 
 type Send = (...texts: readonly FarText[]) => void;
 
@@ -113,6 +114,16 @@ export class FarFiles implements HostFiles {
       totalBytes: Number(match[1]) * 1024,
       freeBytes: Math.max(0, Number(match[2])) * 1024,
     };
+  };
+
+  /** There, by the hand. It is ended when its time is over; when the host ends, it goes on for as long as that. */
+  readonly runCachesScript: RunCachesScript = async (seconds, args) => {
+    const word = await this.ask('caches', [String(seconds), cachesScript, ...args]);
+    if (word === null) return { kind: 'failed', message: `${this.name} is not connected` };
+    const [text, how] = [word.text(1), word.text(2)];
+    if (how === 'hangs') return { kind: 'failed', message: hangsMessage };
+    if (how !== '' && how !== 'late') return { kind: 'failed', message: how };
+    return { kind: how === 'late' ? 'late' : 'done', text };
   };
 
   /** Its Engine is reached through a connection, not through a file. */

@@ -20,6 +20,7 @@
 #                                -> prepared ID FOLDER WHY-NOT, and after these two the number of the error, or why its cards were refused
 #   hold UID CLAIM..., release UID, contained UID... claims of containers: one that runs, one that is over, and all that may live
 #   room ID PATH -> room ID WHAT-DF-SAYS
+#   caches ID SECONDS SHELL-TEXT ARGUMENT... -> caches ID WHAT-IT-PRINTS, then nothing, `late`, `hangs` or why it could not be run
 #   forget UID...     of those that `old` named          -> pruned
 #   sample, disks, gpus, docker, ping ID             -> the same word with what was found
 #   tool ID ARGUMENT...   asks nvidia-smi            -> tool ID done|late|hangs|failed TEXT, then pid, attempt and user of processes it names
@@ -57,7 +58,7 @@ my ($input, $output, $base, $lock, $supervisor) = ('', '', undef, undef, undef);
 my (%attempts, %pids, %jobs, %watching, $scanned, $strays);
 my ($claims_told, $others_claim) = ('', 0);
 my (%unput, %contained, $contained_told);
-my (%hung, %loops, $kernel, $kernel_number, $kernel_behind, @kernel_found);
+my (%hung, %hung_caches, %loops, $kernel, $kernel_number, $kernel_behind, @kernel_found);
 my $heard = mono();
 my $most_marks = 10_000;
 # What the cards are read with; `absent` and the makers of what displays or computes where there is no such tool.
@@ -680,6 +681,7 @@ sub reap {
   while ((my $pid = waitpid -1, POSIX::WNOHANG()) > 0) {
     my $status = $?;
     delete $hung{$pid};
+    delete $hung_caches{$pid};
     my $a = delete $pids{$pid} or next;
     if ($a->{starting}) { $a->{starting}{dead} = 1; step_start($a, 0); next }
     $a->{code} = $status & 127 ? '' : $status >> 8;
@@ -742,6 +744,10 @@ sub job_over {
   kill 'KILL', -$job->{pid} if $late;
   close $job->{read};
   return say_($1, $2, $late ? ('', 'late') : $job->{text}) if $name =~ /^(room|real)-(\d+)$/;
+  if ($name =~ /^caches-(\d+)$/) {
+    $hung_caches{ $job->{pid} } = 1 if $late;
+    return say_('caches', $1, $job->{text}, $late ? 'late' : '');
+  }
   $hung{ $job->{pid} } = $job->{began} if $late && $name eq 'tool';
   my @more;
   @more = owners($job->{text} =~ m{<pid>(\d+)</pid>}g) if $name eq 'gpus' || $name eq 'tool';
@@ -1057,6 +1063,13 @@ sub real_path {
   job("real-$id", $patience / 6, $look) or say_('real', $id, '', "$!");
 }
 
+# One that does not even die when it is killed hangs at its disk, where others would hang beside it.
+sub caches {
+  my ($id, $seconds, $text, @args) = @_;
+  return say_('caches', $id, '', 'hangs') if %hung_caches;
+  job("caches-$id", $seconds, sub { run_program('/bin/sh', '-c', $text, 'sh', @args) }) or say_('caches', $id, '', "$!");
+}
+
 # The working folder of a container, with its staged files, when nobody else holds its cards.
 sub prepare {
   my ($id, $uid, $count, @staged) = @_;
@@ -1109,6 +1122,7 @@ sub receive {
     my ($id, $path) = @texts;
     job("room-$id", 20, sub { run_program('df', '-Pk', $path) }) or say_('room', $id, '');
   }
+  elsif ($kind eq 'caches') { caches(@texts) }
   elsif ($kind eq 'forget') { forget(@texts) }
   elsif ($kind eq 'has') { has(@texts) }
   elsif ($kind eq 'put') { put_file("$base/.files/$texts[0]", $texts[1]) or $unput{ $texts[0] } = [errno()] }
