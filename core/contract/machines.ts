@@ -4,6 +4,9 @@ import { gpuViewSchema } from './gpus.js';
 
 const timeMs = z.number().int();
 
+/** Of the disk that has the attempts' folders and, beside them, the caches of containers. */
+export const jobsDiskPurpose = 'logs, working folders and caches of jobs';
+
 export const diskViewSchema = z.strictObject({
   mountPoint: z.string(),
   purpose: z.string(),

@@ -83,6 +83,8 @@ export const machines = {
   memoryUsed: (used: string, all: string): string => `${used} of ${all}`,
   memoryFree: (free: string): string => `${free} free for jobs`,
   diskLow: (mountPoint: string, free: string): string => `${mountPoint} is nearly full: ${free} left`,
+  cachesLieThere: '. The caches of containers lie there:',
+  seeCaches: 'measure or empty them',
   notMeasured: 'Not measured.',
   notReached: 'Not known: the machine does not answer.',
   tasks: (count: number): string => (count === 0 ? 'No task' : countTasks(count)),

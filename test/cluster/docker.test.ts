@@ -101,6 +101,27 @@ describeLabEngine('containers on a workstation by SSH', () => {
     expect(host.sh(`cat ${host.home}/.local/state/iris-desktop/attempts-*/caches/uv/kept`)).toBe('a wheel\n');
   });
 
+  test('have their caches measured there, kept while one runs, and emptied after that', async () => {
+    const probe = await opened();
+    const control = probe.backend.images?.('ws-two')?.caches;
+    if (control === undefined) throw new Error('no containers run there');
+    const launch = inContainer(
+      'dd if=/dev/zero of="$UV_CACHE_DIR/wheel" bs=1024 count=512 2>/dev/null; touch filled; until test -e go; do usleep 20000; done',
+    );
+    probe.run(launch);
+    await expect.poll(() => host.sh(`ls ${host.home}/jobs`), { timeout: 30_000 }).toContain('filled');
+    expect(await control.measure()).toMatchObject({ state: 'MEASURED', machineId: 'ws-two' });
+    expect(control.view().caches[0]?.bytes).toBeGreaterThanOrEqual(512 * 1024);
+    const { folder } = control.view();
+    expect(host.sh(`ls ${folder}`)).toBe('cache\ncargo\nhf\nuv\n');
+    await expect(control.empty(['uv'])).rejects.toMatchObject({ refusal: { code: 'FAILED_PRECONDITION' } });
+    host.sh(`touch ${host.home}/jobs/go`);
+    expect(await probe.over(launch.uid, 30_000)).toMatchObject({ state: 'SUCCEEDED' });
+    expect(await control.empty(['uv'])).toEqual(['uv']);
+    await expect.poll(() => control.view().removing, { timeout: 10_000 }).toBe(false);
+    expect(host.sh(`ls -A ${folder}`)).toBe('cache\ncargo\nhf\n');
+  }, 60_000);
+
   test('show a line while it grows, before its newline, and again after a restart of ours', async () => {
     const probe = await opened();
     const launch = inContainer(

@@ -1,11 +1,12 @@
 /**
  * The window over a made-up controller, for looking at it in a browser: `node test/harness/dev-server.mjs`, then
  * /test/harness/dev.html?jobs=10000&live=500&theme=dark#/jobs. Parameters: jobs, live (changes a second), theme, lost, delay, gpus, refuse, machines
- * (lab, none, a number), images.
+ * (lab, none, a number), images, caches (none, unknown, measuring, measured, refused, failed, left).
  */
 import { refusal } from '../../core/contract/errors.js';
 import { isTerminalJobState } from '../../core/contract/states.js';
 import { fakeAttemptUid, fakeCauses, fakeUser } from './fake-data.js';
+import { fakeCachesIn, type FakeCachesState } from './fake-caches.js';
 import { FakeHost } from './fake-host.js';
 import { fakeImages, fakeLab, manyMachines } from './fake-lab.js';
 import { fillFakeLab } from './fake-queue.js';
@@ -23,6 +24,8 @@ if (machines === 'none') host.machines = [];
 if (machines !== null && /^\d+$/.test(machines)) host.machines = manyMachines(host.nowMs, Number(machines));
 if (machines !== null) setInterval(() => (host.nowMs = Date.now()), 500);
 if (parameters.get('images') !== null) Object.assign(host.lab, fakeImages(host.nowMs));
+const caches = parameters.get('caches');
+if (caches !== null) fakeCachesIn(host, caches as FakeCachesState);
 const lab = parameters.get('lab');
 if (lab === 'few') fillFakeLab(host, { waiting: 9, running: 5, ended: 12, machines: 1 });
 if (lab === 'many') fillFakeLab(host, { waiting: 2000, running: 300, ended: 1500, machines: 12 });

@@ -66,6 +66,52 @@ export function fakeCacheHandlers(host: FakeHost): Pick<Handlers, Extract<Method
   };
 }
 
+export type FakeCachesState = 'none' | 'unknown' | 'measuring' | 'measured' | 'refused' | 'failed' | 'left';
+
+/** For looking at each state of them: those of the first machine are in it, those of the others not measured. */
+export function fakeCachesIn(host: FakeHost, state: FakeCachesState): void {
+  const gib = 1024 ** 3;
+  const [first, ...others] = host.machines.filter(({ docker }) => docker.state === 'READY');
+  if (first === undefined || state === 'none') return;
+  host.lab.cacheSizes = { uv: 12.4 * gib, hf: 214 * gib, cache: 0.8 * gib };
+  const known = {
+    state: 'MEASURED',
+    measuredAtMs: host.nowMs - 190_000,
+    caches: fakeSizes(host.lab.cacheSizes),
+  } as const;
+  const note = 'It is a symbolic link: what it leads to is neither measured nor emptied from here.';
+  const message = `The caches on ${first.id} were not measured within 120 s: the disk they lie on (/home/anna/.local/share/iris-desktop/caches) is slow, or does not answer.`;
+  const left = {
+    bytes: 2.1 * gib,
+    message:
+      '2.1 GiB of what was emptied could not be removed: it belongs to other users, as what root makes in a container does. To remove it there: sudo rm -rf /home/anna/.local/share/iris-desktop/caches/.emptied-mb3k2x',
+  };
+  const states: Readonly<Record<FakeCachesState, Partial<MachineCaches>>> = {
+    none: {},
+    unknown: {},
+    measuring: { ...known, state: 'MEASURING' },
+    measured: known,
+    refused: known,
+    failed: { ...known, state: 'FAILED', message },
+    left: {
+      ...known,
+      caches: known.caches.map((one) => (one.name === 'hf' ? { ...one, bytes: null, note } : one)),
+      left,
+    },
+  };
+  setCaches(host, first.id, states[state]);
+  for (const { id } of others) setCaches(host, id, state === 'left' ? { removing: true } : {});
+  if (state === 'refused')
+    host.refuseNext(
+      'cache.empty',
+      refusal(
+        'FAILED_PRECONDITION',
+        `/anna/train-llm/0 and 2 more run in a container on ${first.id}, or are being started, and may have the caches mounted. Empty them when none does; irisctl machine drain ${first.id} --wait waits for that.`,
+      ),
+      100,
+    );
+}
+
 /** Where nobody asks about them. */
 export const noCaches: CacheControl = {
   view: () => fakeCachesOf('here'),

@@ -30,8 +30,11 @@ export function roomSentence({ path, totalBytes, freeBytes }: DataRoom): string 
   return `${path}, where Docker keeps its data, has ${formatSize(freeBytes)} of ${formatSize(totalBytes)} free.`;
 }
 
-export const roomAdvice =
-  'Make room there: docker system df shows what takes it, irisctl image remove and docker system prune free it.';
+/** They lie with the logs of jobs, which may be the same disk or another. */
+export const cachesAdvice =
+  'On the disk with the logs of jobs, irisctl docker caches shows what the caches of containers take, and with --empty frees it.';
+
+export const roomAdvice = `Make room there: docker system df shows what takes it, irisctl image remove and docker system prune free it. ${cachesAdvice}`;
 
 /** Which folders an Engine keeps its data in, by its own word: with containerd's snapshots the images are not below its root. */
 export function dataFolders(info: {

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { GpuView } from '../../../core/contract/gpus.js';
 import type { JobSpec } from '../../../core/contract/job-request.js';
-import type { History } from '../../../core/contract/machines.js';
+import { jobsDiskPurpose, type History } from '../../../core/contract/machines.js';
 import { infeasibleFields } from '../../../core/scheduling/feasible.js';
 import type { WorkerObservation } from '../backend.js';
 import {
@@ -56,7 +56,7 @@ export class WorkerWatch {
 
   constructor(private readonly options: WorkerWatchOptions) {
     this.sampler = new MachineSampler([
-      { path: options.attemptsFolder, purpose: 'logs and working folders of jobs' },
+      { path: options.attemptsFolder, purpose: jobsDiskPurpose },
       { path: ownHome(), purpose: 'home folder' },
       { path: '/', purpose: 'system' },
     ]);

@@ -1,6 +1,7 @@
 /** Images: what containers can start from, by machine; what is being fetched, and fetching more. */
 import { Button, TextInput } from '@mantine/core';
 import { useRef, useState } from 'react';
+import type { MachineCaches } from '../../../core/contract/caches.js';
 import type { ImageView, MachineView } from '../../../core/contract/machines.js';
 import { machinesRoute, routeHash } from '../../app/router.js';
 import { EmptyState, ErrorState, LoadingNote, Skeleton } from '../../components/feedback.js';
@@ -8,9 +9,11 @@ import { Icon } from '../../components/icon.js';
 import { PageHeader } from '../../components/page-header.js';
 import { useShortcuts } from '../../components/shortcuts.js';
 import { asRefusal, useTopic } from '../../state/hooks.js';
+import { useCaches } from '../../state/use-caches.js';
 import { useImages, type Images } from '../../state/use-images.js';
 import { common } from '../../strings/common.js';
 import { images as words } from '../../strings/images.js';
+import { CacheSection } from './cache-section.js';
 import { ImageTable } from './image-table.js';
 import styles from './images-page.module.css';
 import { PullForm } from './pull-form.js';
@@ -20,6 +23,7 @@ const noMachines: readonly MachineView[] = [];
 
 export function ImagesPage() {
   const asked = useImages();
+  const caches = useCaches();
   const overview = useTopic('overview', {});
   const machines = overview.kind === 'live' ? overview.value.machines : noMachines;
   const [filter, setFilter] = useState('');
@@ -102,6 +106,7 @@ export function ImagesPage() {
         ) : (
           <Loaded
             data={asked.data}
+            caches={caches}
             machines={machines}
             filter={filter.trim().toLowerCase()}
             onPull={() => {
@@ -123,6 +128,7 @@ export function ImagesPage() {
 
 interface LoadedProps {
   readonly data: Images;
+  readonly caches: ReadonlyMap<string, MachineCaches>;
   readonly machines: readonly MachineView[];
   readonly filter: string;
   readonly onPull: () => void;
@@ -140,7 +146,7 @@ function byMachine(data: Images, machines: readonly MachineView[]): [string, Ima
   return [...groups];
 }
 
-function Loaded({ data, machines, filter, onPull }: LoadedProps) {
+function Loaded({ data, caches, machines, filter, onPull }: LoadedProps) {
   const groups = byMachine(data, machines);
   const matches = (image: ImageView) =>
     filter === '' ||
@@ -153,14 +159,27 @@ function Loaded({ data, machines, filter, onPull }: LoadedProps) {
         {words.noDockerBody}
       </EmptyState>
     ) : (
-      <EmptyState
-        icon="image"
-        title={words.emptyTitle}
-        example={words.emptyExample}
-        action={<Button onClick={onPull}>{words.pullTitle}</Button>}
-      >
-        {words.emptyBody}
-      </EmptyState>
+      <>
+        <EmptyState
+          icon="image"
+          title={words.emptyTitle}
+          example={words.emptyExample}
+          action={<Button onClick={onPull}>{words.pullTitle}</Button>}
+        >
+          {words.emptyBody}
+        </EmptyState>
+        <div className={styles['page']}>
+          {groups.map(([machine]) => {
+            const found = caches.get(machine);
+            return found === undefined ? null : (
+              <div key={machine}>
+                <h2 className={styles['machine']}>{machine}</h2>
+                <CacheSection caches={found} />
+              </div>
+            );
+          })}
+        </div>
+      </>
     );
   }
   return (
@@ -170,7 +189,13 @@ function Loaded({ data, machines, filter, onPull }: LoadedProps) {
       {groups.map(([machine, list]) => {
         const shown = list.filter(matches);
         if (filter !== '' && shown.length === 0) return null;
-        return <ImageTable key={machine} machine={machine} images={shown} />;
+        const found = filter === '' ? caches.get(machine) : undefined;
+        return (
+          <div key={machine}>
+            <ImageTable machine={machine} images={shown} />
+            {found === undefined ? null : <CacheSection caches={found} />}
+          </div>
+        );
       })}
       <p className={styles['intro']}>{words.intro}</p>
     </div>

@@ -1,8 +1,8 @@
 /** One machine at a glance: how it is, its load, its cards and who uses them. */
 import { ActionIcon, Menu } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { machineRoute, routeHash } from '../../app/router.js';
-import type { MachineView } from '../../../core/contract/machines.js';
+import { imagesRoute, machineRoute, routeHash } from '../../app/router.js';
+import { jobsDiskPurpose, type MachineView } from '../../../core/contract/machines.js';
 import { formatSize } from '../../../core/formats/sizes.js';
 import type { Holders } from '../../components/gpu-state.js';
 import { Icon } from '../../components/icon.js';
@@ -109,7 +109,14 @@ function Notes({
         </Note>
       )}
       {low.map((disk) => (
-        <Note key={disk.mountPoint}>{words.diskLow(disk.mountPoint, formatSize(disk.freeBytes))}</Note>
+        <Note key={disk.mountPoint}>
+          {words.diskLow(disk.mountPoint, formatSize(disk.freeBytes))}
+          {disk.purpose === jobsDiskPurpose && docker.state === 'READY' ? (
+            <>
+              {words.cachesLieThere} <a href={routeHash(imagesRoute)}>{words.seeCaches}</a>
+            </>
+          ) : null}
+        </Note>
       ))}
       {docker.message !== null && (docker.state === 'FAILED' || docker.state === 'READY') ? (
         <Note>{docker.message}</Note>

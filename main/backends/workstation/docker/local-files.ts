@@ -3,6 +3,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import type { JobSpec } from '../../../../core/contract/job-request.js';
 import type { Cause } from '../../../../core/contract/views.js';
+import { cachesAdvice } from '../../../../core/formats/docker/data-room.js';
 import type { AttemptLaunch } from '../../backend.js';
 import { isFullDisk, messageOf } from '../process/error-code.js';
 import { workFolder } from '../process/attempt-start.js';
@@ -32,8 +33,10 @@ export interface HostFiles {
   readonly roomEveryMs?: number | undefined;
 }
 
-export function preparedNot({ cause, blameless }: StartFault): Prepared {
-  return blameless === true ? { cause, blameless } : { cause };
+export function preparedNot({ cause, blameless }: Pick<StartFault, 'cause' | 'blameless'>): Prepared {
+  const { code, message } = cause;
+  const told = code === 'LOG_STORAGE_FULL' ? { code, message: `${message} ${cachesAdvice}` } : cause;
+  return blameless === true ? { cause: told, blameless } : { cause: told };
 }
 
 export const localFiles: HostFiles = {
@@ -54,7 +57,7 @@ export const localFiles: HostFiles = {
     } catch (error) {
       const message = `A folder of the attempt could not be made: ${messageOf(error)}.`;
       const code = isFullDisk(error) ? 'LOG_STORAGE_FULL' : 'START_FAILED';
-      return Promise.resolve({ cause: { code, message }, blameless: true });
+      return Promise.resolve(preparedNot({ cause: { code, message }, blameless: true }));
     }
     const staged = stageFiles(scratch, files);
     return Promise.resolve(staged.ok ? { scratch } : preparedNot(staged.fault));

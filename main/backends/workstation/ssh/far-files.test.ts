@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { cachesAdvice } from '../../../../core/formats/docker/data-room.js';
 import { launchOf } from '../../../../test/harness/backend-probe.js';
 import { FarFiles } from './far-files.js';
 import { FarWord, type FarText } from './far-words.js';
@@ -28,7 +29,7 @@ test('a file of several containers goes once over each connection, and again whe
   await prepare(done);
   expect(puts()).toBe(0);
   expect(await prepare((id) => word('prepared', id, '', 'No space left on device', '28'))).toEqual({
-    cause: { code: 'LOG_STORAGE_FULL', message: 'On ws-2: No space left on device.' },
+    cause: { code: 'LOG_STORAGE_FULL', message: `On ws-2: No space left on device. ${cachesAdvice}` },
     blameless: true,
   });
   await prepare(done);

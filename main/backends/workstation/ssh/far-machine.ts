@@ -1,7 +1,7 @@
 /** What a machine reached by SSH has and how busy it is, from the words of its far hand. */
 import { DiskMeter, type DiskRates } from '../../../../core/formats/disk-counts.js';
 import type { GpuView } from '../../../../core/contract/gpus.js';
-import type { DiskView, DockerState } from '../../../../core/contract/machines.js';
+import { jobsDiskPurpose, type DiskView, type DockerState } from '../../../../core/contract/machines.js';
 import { nothingClaimed, withClaims, type OthersClaims } from '../claims/machine-claims.js';
 import type { GpuReading } from '../../../machine/gpus.js';
 import { unclaimable } from './far-start.js';
@@ -52,7 +52,7 @@ function userOf(uid: string, groups: string): FarHello['user'] {
 
 /** Lines of `df -Pk`; one entry a file system. */
 export function disksOf(text: string, attemptsFolder: string, home: string): readonly DiskView[] {
-  const purposes = ['logs and working folders of jobs', 'home folder', 'system'];
+  const purposes = [jobsDiskPurpose, 'home folder', 'system'];
   const asked = [attemptsFolder, home, '/'];
   const found = new Map<string, DiskView>();
   const lines = text.split('\n').filter((line) => /^\S.*\s\d+\s+\d+\s+-?\d+\s+\d+%\s+\//.test(line));
