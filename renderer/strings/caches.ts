@@ -9,11 +9,10 @@ const contents: Readonly<Record<CacheName, string>> = {
   cache: 'What jobs keep there themselves',
 };
 
-const anew: Readonly<Record<CacheName, string>> = {
+const anew: Readonly<Record<Exclude<CacheName, 'cache'>, string>> = {
   uv: 'Python packages that uv had fetched',
   hf: 'models and data sets of Hugging Face',
   cargo: 'crates of cargo',
-  cache: 'what jobs kept in /cache themselves',
 };
 
 function listed(names: readonly string[]): string {
@@ -47,8 +46,14 @@ export const caches = {
     names.length === 1
       ? `Empty the cache ${names[0] ?? ''} on ${machine}?`
       : `Empty the caches on ${machine}?`,
-  emptyBody: (names: readonly CacheName[], bytes: number): string =>
-    `${bytes > 0 ? `About ${formatSize(bytes)} become free. ` : ''}Jobs that need it fetch anew: ${listed(names.map((name) => anew[name]))}.`,
+  emptyBody: (names: readonly CacheName[], bytes: number): string => {
+    const fetched = names.flatMap((name) => (name === 'cache' ? [] : [anew[name]]));
+    return [
+      ...(bytes > 0 ? [`About ${formatSize(bytes)} become free.`] : []),
+      ...(fetched.length > 0 ? [`Jobs that need it fetch anew: ${listed(fetched)}.`] : []),
+      ...(names.includes('cache') ? ['What jobs kept in /cache themselves is gone for good.'] : []),
+    ].join(' ');
+  },
   emptyAction: (names: readonly CacheName[]): string =>
     names.length === 1 ? `Empty ${names[0] ?? ''}` : 'Empty caches',
   nothing: 'Nothing is in it.',

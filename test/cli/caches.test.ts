@@ -41,7 +41,7 @@ const measured = (machineId: string, more: Partial<MachineCaches> = {}) =>
 const lab = (...found: MachineCaches[]): Answers => ({
   'cache.list': () => ({ machines: found.map(({ machineId }) => fakeCachesOf(machineId)) }),
   'cache.measure': (asked) => {
-    const { machineId } = asked as { machineId: string };
+    const { machineId } = asked;
     return found.find((one) => one.machineId === machineId) ?? measured(machineId);
   },
 });
