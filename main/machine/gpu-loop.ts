@@ -68,8 +68,11 @@ export class GpuLoop {
       },
     );
     this.call = call;
-    // Before its first word it may have to wake the cards.
-    this.watch(call, tool.longestMs);
+    this.watch(call, tool.timeoutMs, () => {
+      // Before its first word it may have to wake the cards; a look tells whether they are silent.
+      this.watch(call, tool.longestMs - tool.timeoutMs - everyMs);
+      this.options.onTrouble();
+    });
   }
 
   private take(line: string): void {
@@ -84,14 +87,16 @@ export class GpuLoop {
     this.options.onSample(sample);
   }
 
-  /** Silent for longer than that it hangs. */
-  private watch(call: CardsCall, patienceMs: number): void {
+  /** Silent for longer than that it hangs, unless something else is to be done first. */
+  private watch(call: CardsCall, patienceMs: number, first?: () => void): void {
     if (this.watchdog !== null) clearTimeout(this.watchdog);
+    const over = (): void => {
+      call.giveUp();
+      this.ended(call);
+    };
     this.watchdog = setTimeout(
       () => {
-        if (call !== this.call) return;
-        call.giveUp();
-        this.ended(call);
+        if (call === this.call) (first ?? over)();
       },
       (this.options.everyMs ?? defaultEveryMs) + patienceMs,
     ).unref();

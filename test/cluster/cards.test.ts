@@ -191,9 +191,9 @@ describeLab('cards of a workstation by SSH', () => {
     await probe.withCards();
     stub.put('hang', '');
     probe.backend.watchWorkers(true);
-    await probe.until(() => gpu(probe)?.state === 'SILENT', 40_000);
-    expect(gpu(probe)?.stateReason).toContain('nvidia-smi did not answer within 10 s');
+    await probe.until(() => gpu(probe)?.state === 'SILENT');
+    expect(gpu(probe)?.stateReason).toMatch(/nvidia-smi did not answer within \d+ s/);
     stub.take('hang');
     await probe.until(() => gpu(probe)?.state === 'FREE', 80_000);
-  }, 130_000);
+  }, 150_000);
 });
