@@ -100,6 +100,8 @@ export const job = {
   stopping: 'Stopping',
   whyWaits: 'Why it waits',
   waitsSince: 'Waiting for',
+  noticed: 'What was noticed',
+  noticedMore: (count: number): string => `${formatCount(count)} more beside the tasks.`,
   // Failure
   failedTitle: (task: number, attempt: number, tasks: number): string =>
     tasks === 1

@@ -4,6 +4,7 @@ import type { AttemptView, TaskView } from '../../../core/contract/views.js';
 import { demotionText } from '../../../core/contract/demotion-text.js';
 import { joinWords } from '../../../core/contract/job-text.js';
 import { formatDuration } from '../../../core/formats/durations.js';
+import { ended } from '../../../core/formats/last-words.js';
 import { formatSize } from '../../../core/formats/sizes.js';
 import type { Context } from '../context.js';
 import { exitCodes, signalExitCode } from '../exit-codes.js';
@@ -17,7 +18,7 @@ export async function showCommand(context: Context, idOrName: string): Promise<n
   const detail = await getJob(context.link, idOrName);
   const tasks = await readTasks(context, detail.summary.id);
   if (context.output.json) await context.output.value({ ...detail, tasks });
-  else await context.output.text(jobText(detail, tasks));
+  else await context.output.text(jobText(detail, tasks, context.nowMs()));
   return exitCodes.ok;
 }
 
@@ -32,7 +33,7 @@ export async function readTasks(context: Context, jobId: string): Promise<TaskVi
   }
 }
 
-export function jobText(detail: JobDetail, tasks: readonly TaskView[]): string {
+export function jobText(detail: JobDetail, tasks: readonly TaskView[], nowMs: number): string {
   const { summary, spec } = detail;
   const header: [string, string][] = [
     ['Job', summary.id],
@@ -55,7 +56,7 @@ export function jobText(detail: JobDetail, tasks: readonly TaskView[]): string {
   if (summary.childCount > 0) header.push(['Child jobs', String(summary.childCount)]);
   const width = Math.max(...header.map(([name]) => name.length));
   const lines = header.map(([name, value]) => `${name.padEnd(width)}  ${printable(value)}\n`).join('');
-  return `${lines}\n${taskTable(tasks)}`;
+  return `${lines}\n${taskTable(tasks, nowMs)}`;
 }
 
 function resources(detail: JobDetail): string {
@@ -77,36 +78,34 @@ function exitText({ signal, exitCode }: AttemptView): string {
   return exitCode === null || exitCode === signalExitCode(signal) ? signal : `${exitCode} ${signal}`;
 }
 
-function taskTable(tasks: readonly TaskView[]): string {
+function durationText({ durationMs, startedAtMs, finishedAtMs }: AttemptView, nowMs: number): string {
+  if (durationMs !== null) return formatDuration(durationMs);
+  // It goes on.
+  return startedAtMs === null || finishedAtMs !== null
+    ? '-'
+    : formatDuration(Math.max(0, nowMs - startedAtMs));
+}
+
+export function taskTable(tasks: readonly TaskView[], nowMs: number): string {
   const rows = tasks.flatMap((task) => {
-    if (task.attempts.length === 0) {
-      return [
-        [
-          String(task.index),
-          '-',
-          task.state,
-          '-',
-          '-',
-          '-',
-          '-',
-          task.waiting?.message ?? task.cause?.message ?? '',
-        ],
-      ];
-    }
-    return task.attempts.map((attempt) => [
+    const attempts = task.attempts.map((attempt) => [
       String(task.index),
       String(attempt.number),
       attempt.state,
       exitText(attempt),
-      attempt.durationMs === null ? '-' : formatDuration(attempt.durationMs),
+      durationText(attempt, nowMs),
       attempt.peakMemoryBytes === null ? '-' : formatSize(attempt.peakMemoryBytes),
       attempt.workerId ?? '-',
       [
-        ...(attempt.cause === null ? [] : [attempt.cause.message]),
+        ...(attempt.cause === null ? [] : [ended(attempt.cause.message)]),
         ...attempt.warnings.map((warning) => `Warning: ${warning.message}`),
         ...(attempt.usage === undefined ? [] : [usageText(attempt.usage, attempt.devices)]),
       ].join(' '),
     ]);
+    // None yet, or it waits for its next one.
+    if (attempts.length > 0 && task.state !== 'PENDING') return attempts;
+    const why = task.waiting?.message ?? task.cause?.message ?? '';
+    return [...attempts, [String(task.index), '-', task.state, '-', '-', '-', '-', why]];
   });
   return table(
     [

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor } from '@testing-library/react';
+import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { refusal } from '../../../core/contract/errors.js';
 import { parseJobRequest } from '../../../core/contract/job-request.js';
@@ -114,6 +114,48 @@ describe('Job page', () => {
     await screen.findByText('Warning: GPU 0 is still used.');
     fireEvent.click(screen.getByRole('button', { name: 'Show the attempts of task 0' }));
     expect(screen.getAllByText(/^Warning: /)).toHaveLength(1);
+  });
+
+  it('tells above the tabs what was noticed of an attempt that goes on, and of no other', async () => {
+    const host = failedHost();
+    const [first, second, ...others] = host.tasksOf('/anna/sweep');
+    if (first === undefined || second === undefined) throw new Error('no tasks');
+    const message = 'Other processes compute on its GPU.';
+    const noticed = (finishedAtMs: number | null) => (attempt: (typeof first.attempts)[number]) => ({
+      ...attempt,
+      finishedAtMs,
+      warnings: [{ code: 'GPU_INTRUDER', message } as const],
+    });
+    const ended = { ...first, attempts: first.attempts.map(noticed(1)) };
+    host.tasks.set('/anna/sweep', [
+      ended,
+      { ...second, attempts: second.attempts.map(noticed(null)) },
+      ...others,
+    ]);
+    show(host, '/anna/sweep', 'tasks');
+    const callout = await screen.findByRole('region', { name: 'What was noticed' });
+    expect(within(callout).getByText(message)).toBeTruthy();
+    expect(callout.textContent).not.toContain('tasks');
+  });
+
+  it('explains why a job that had started waits, and since when', async () => {
+    const host = failedHost();
+    const job = host.jobs.get('/anna/sweep');
+    const [first] = host.tasksOf('/anna/sweep');
+    if (job === undefined || first === undefined) throw new Error('no job');
+    const attempts = first.attempts.map((attempt) => ({ ...attempt, finishedAtMs: Date.now() - 90_000 }));
+    host.tasks.set('/anna/sweep', [{ ...first, state: 'PENDING', finishedAtMs: null, attempts }]);
+    host.jobs.set('/anna/sweep', {
+      ...job,
+      state: 'RUNNING',
+      submittedAtMs: Date.now() - 3_600_000,
+      finishedAtMs: null,
+      taskCounts: { PENDING: 1 },
+      cause: null,
+    });
+    show(host, '/anna/sweep', 'tasks');
+    const callout = await screen.findByRole('region', { name: 'Why it waits' });
+    expect(callout.textContent).toContain('Waiting for 1m 3');
   });
 
   it('shows the request as fields, command line and YAML', async () => {

@@ -1,6 +1,7 @@
 /** One job: what it does and why, its log, tasks and request; stop, run again, edit. Live by the `job` topic. */
 import { Button, Tabs } from '@mantine/core';
 import { useEffect } from 'react';
+import { shownStateOf } from '../../../core/contract/shown-state.js';
 import { latePage } from '../../app/late-page.js';
 import { jobRoute, jobsRoute, navigate, newJobRoute, replaceRoute } from '../../app/router.js';
 import { ErrorState, LoadingNote, Skeleton } from '../../components/feedback.js';
@@ -21,6 +22,7 @@ import { JobHeader } from './job-header.js';
 import styles from './job-page.module.css';
 import { jobPlaceText, parseJobPlace, type JobPlace, type JobTab } from './job-tab.js';
 import { LogTab } from './log-tab.js';
+import { NoticedCallout } from './noticed-callout.js';
 import { TasksTable } from './tasks-table.js';
 import { useAllTasks } from './use-all-tasks.js';
 import { WaitingCallout } from './waiting-callout.js';
@@ -179,7 +181,8 @@ function LoadedJob({ detail, live, snapshots, tab }: LoadedJobProps) {
   return (
     <>
       <JobHeader summary={summary} detail={detail} actions={actions} />
-      {summary.state === 'PENDING' ? <WaitingCallout summary={summary} tasks={tasks} /> : null}
+      {shownStateOf(summary) === 'PENDING' ? <WaitingCallout summary={summary} tasks={tasks} /> : null}
+      <NoticedCallout tasks={tasks} />
       {summary.state === 'FAILED' ||
       summary.state === 'WORKER_FAILED' ||
       summary.state === 'UNSCHEDULABLE' ? (

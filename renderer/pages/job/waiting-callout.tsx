@@ -20,6 +20,11 @@ export function WaitingCallout({ summary, tasks }: WaitingCalloutProps) {
     if (task.state !== 'PENDING' || task.waiting === null) continue;
     reasons.set(task.waiting.message, (reasons.get(task.waiting.message) ?? 0) + 1);
   }
+  // One that has run already waits since that ended.
+  const ends = tasks.flatMap(({ state, attempts }) =>
+    state === 'PENDING' ? [attempts.at(-1)?.finishedAtMs ?? 0] : [],
+  );
+  const sinceMs = Math.max(summary.submittedAtMs, ...ends);
   if (reasons.size === 0 && summary.waiting !== null) reasons.set(summary.waiting.message, summary.numTasks);
   return (
     <section className={styles['callout']} data-tone="waiting" aria-label={words.whyWaits}>
@@ -30,7 +35,7 @@ export function WaitingCallout({ summary, tasks }: WaitingCalloutProps) {
         <h2>
           {words.whyWaits}
           <span className={`${styles['calloutSide'] ?? ''} iris-muted`}>
-            {words.waitsSince} <RunningFor startedAtMs={summary.submittedAtMs} />
+            {words.waitsSince} <RunningFor startedAtMs={sinceMs} />
           </span>
         </h2>
         {explanation === null ? (

@@ -163,11 +163,14 @@ function Gpu({ gpu, holders }: { readonly gpu: GpuView; readonly holders: Holder
   return (
     <div className={styles['gpu']}>
       <div className={styles['words']}>
-        <span className="iris-ellipsis" title={`${gpu.name}\n${gpu.uuid}`}>
+        <span
+          className={`${styles['card'] ?? ''} iris-ellipsis`}
+          title={[gpu.name, gpu.uuid, ...(gpu.stateReason === null ? [] : [gpu.stateReason])].join('\n')}
+        >
           {gpu.parentUuid === null ? words.gpu(gpu.index) : machineWords.slice(gpu.index)}{' '}
           {/* Who has it says more than what it is, which the hint and the graphs tell. */}
           {gpu.heldBy === null ? (
-            <span className="iris-muted">{gpuUser(gpu, holders) || gpu.name}</span>
+            <span className="iris-muted">{gpu.stateReason ?? (gpuUser(gpu, holders) || gpu.name)}</span>
           ) : (
             <GpuHolderLinks gpu={gpu} holders={holders} />
           )}
