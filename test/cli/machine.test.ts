@@ -78,7 +78,8 @@ describe('machine list and show', () => {
   });
 
   it('shows one machine, whatever the case of its name', async () => {
-    const { code, out } = await run(['machine', 'show', 'TWO'], list);
+    const queue = () => ({ atMs: 0, bands: [], items: [], reservations: [] });
+    const { code, out } = await run(['machine', 'show', 'TWO'], { ...list, 'queue.get': queue });
     expect(code).toBe(0);
     for (const line of [
       /^Machine +two$/m,
