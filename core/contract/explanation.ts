@@ -149,6 +149,8 @@ export const remedySchema = z.discriminatedUnion('kind', [
   change('fewer-cpus', { cpuMillicores: count, workerId: z.string() }),
   change('less-memory', { memoryBytes: z.number(), workerId: z.string() }),
   change('fewer-gpus', { gpuCount: count, gpuVariant: z.string().nullable(), workerId: z.string() }),
+  /** With so many of the GPUs given back to jobs that the machine keeps from them. */
+  change('release-gpu', { gpuCount: count, workerId: z.string() }),
   change('other-gpu', { gpuCount: count, gpuVariant: z.string(), workerId: z.string() }),
   change('fewer-replicas', { replicas: count, group: z.string().nullable() }),
   /** Without this constraint alone. */

@@ -1,4 +1,5 @@
-/** A card is lost under a task of a whole host: it runs again on another card of the same machine. */
+/** A card is lost under a task of a whole host: it runs again on another card of that machine, or waits, with the reason, for this one. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,7 +10,7 @@ import { engineImage, engineWithHook, noEngine, type OwnEngine } from '../harnes
 import { eventually } from '../harness/eventually.js';
 import { lastAttempt, over, running, shell, submit, tasksOf } from '../harness/host-jobs.js';
 import { makeHomeRoot, startHostProcess, type HostProcess } from '../harness/host-process.js';
-import { NvidiaStub } from '../harness/nvidia-stub.js';
+import { capture, NvidiaStub } from '../harness/nvidia-stub.js';
 
 const k80 = 'k80-x4-minor-number-not-list-order.xml';
 /** On the other two of this capture somebody else computes. */
@@ -60,8 +61,8 @@ describe.each([
         `${bus}, ${uuid}, ${uuid === lost ? '[GPU is lost]' : 90}, 0, 40, 60.00, 800, 2500, 0\n`;
       stub.put('loop', Object.entries(busOf).map(line).join(''));
     }
-    const stateOf = async (uuid: string) =>
-      (await client.call('machine.list', {})).machines[0]?.gpus.find((gpu) => gpu.uuid === uuid)?.state;
+    const machine = async () => (await client.call('machine.list', {})).machines[0];
+    const stateOf = async (uuid: string) => (await machine())?.gpus.find((gpu) => gpu.uuid === uuid)?.state;
     const onCard = (go: string): JobRequest =>
       shell(`until test -e ${go}; do sleep 0.05; done`, {
         ...(contained ? { image: engineImage } : {}),
@@ -98,6 +99,29 @@ describe.each([
         ...{ state: 'SUCCEEDED', failureCount: 0, preemptionCount: 1 },
       });
       expect(await statesOf(job)).toEqual(['WORKER_FAILED GPU_LOST', 'SUCCEEDED']);
+    });
+
+    test('waits where there is no other, says that one is kept from jobs, and runs once that is released', async () => {
+      const other = await started('other');
+      const { job, card } = await started('go');
+      lose(card);
+      await eventually(() => stateOf(card)).toBe('SICK');
+      const explained = async () => (await client.call('job.explain', { jobId: job })).explanation;
+      await eventually(async () => (await explained())?.message).toContain('1 kept from jobs');
+      expect((await explained())?.remedies).toMatchObject([{ kind: 'release-gpu', gpuCount: 1 }]);
+      expect(await statesOf(job)).toEqual(['WORKER_FAILED GPU_LOST']);
+      stub.take('fails');
+      stub.show(capture(k80));
+      use();
+      const { id: machineId = '' } = (await machine()) ?? {};
+      const change = { kind: 'release-gpu', uuid: card } as const;
+      await client.call('machine.change', { requestId: randomUUID(), machineId, change });
+      await running(client, job);
+      expect((await lastAttempt(client, job)).devices).toEqual([card]);
+      for (const go of ['go', 'other']) writeFileSync(path.join(work, go), '');
+      expect(await over(client, job)).toMatchObject({ state: 'SUCCEEDED', failureCount: 0 });
+      // Who had the other card went on.
+      expect(await over(client, other.job)).toMatchObject({ state: 'SUCCEEDED', preemptionCount: 0 });
     });
   });
 });

@@ -91,6 +91,24 @@ describe('what would make it start', () => {
     ]);
   });
 
+  test('cards that the nearest machine keeps from jobs, where they are all that is missing', () => {
+    const gpus = [0, 1, 2].map((index) => card(index, index === 0 ? {} : { usable: false, kept: true }));
+    const world = new TestCluster([worker('w1', { gpus })]);
+    world.submit('/ann/two', { gpuCount: 2 });
+    expect(remedies(world, '/ann/two').find(({ kind }) => kind === 'release-gpu')).toEqual({
+      kind: 'release-gpu',
+      gpuCount: 1,
+      workerId: 'w1',
+      text: 'It fits on w1 with 1 GPU released that it keeps from jobs; it tells of each why.',
+    });
+    world.submit('/ann/three', { gpuCount: 3 });
+    expect(remedies(world, '/ann/three')).toContainEqual(
+      expect.objectContaining({ kind: 'release-gpu', gpuCount: 2 }),
+    );
+    world.run('/bob/all', 'w1', { cpu: 4 });
+    expect(remedies(world, '/ann/two').filter(({ kind }) => kind === 'release-gpu')).toEqual([]);
+  });
+
   test('what never ends by a known time makes no promise', () => {
     const world = new TestCluster([worker('w1')]);
     world.run('/bob/endless', 'w1', { cpu: 4 });

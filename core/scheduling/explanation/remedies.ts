@@ -34,6 +34,7 @@ export function remediesOf(
   );
   if (lacksRoom && entry.job.gangBy === null)
     remedies.push(...smaller(context, entry), ...otherwise(context, entry));
+  remedies.push(...reasons.flatMap(released));
   for (const reason of reasons) {
     if (reason.kind === 'gang' && reason.fits > 0 && reason.fits < reason.size)
       remedies.push({
@@ -57,6 +58,19 @@ export function remediesOf(
       });
   }
   return remedies;
+}
+
+/** Cards that are kept from jobs on the machine that is nearest to having room, if nothing but cards is missing there. */
+function released(reason: WaitReason): Remedy[] {
+  if (reason.kind !== 'capacity') return [];
+  const { lacks, gpusKept, workerId } = reason.best;
+  const [lack] = lacks;
+  if (lack?.resource !== 'gpu' || lacks.length > 1 || reason.need.sharedGpuBytes !== undefined) return [];
+  const gpuCount = lack.needed - lack.free;
+  if (gpuCount > gpusKept) return [];
+  const cards = gpuCount === 1 ? '1 GPU' : `${gpuCount} GPUs`;
+  const text = `It fits on ${workerId} with ${cards} released that it keeps from jobs; it tells of each why.`;
+  return [{ kind: 'release-gpu', gpuCount, workerId, text }];
 }
 
 /** The same task with less of one resource: the most that fits on one machine now. */
