@@ -1,5 +1,6 @@
 /** Runs the script of the caches, on this machine, and reads what it prints wherever it ran. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { Socket } from 'node:net';
 import { cacheNames, type CacheName } from '../../../../core/contract/caches.js';
 import { messageOf } from '../process/error-code.js';
 import script from './shared-caches.sh?raw';
@@ -40,7 +41,6 @@ export const runCachesScriptHere: RunCachesScript = (seconds, args, signal) => {
     const late = (): void => {
       hanging.add(child);
       killGroup(child);
-      child.stdout?.destroy();
       end({ kind: 'late', text });
     };
     const timer = setTimeout(late, seconds * 1000);
@@ -49,8 +49,11 @@ export const runCachesScriptHere: RunCachesScript = (seconds, args, signal) => {
     child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
       if (text.length < mostBytes) text += piece;
     });
-    child.on('exit', () => hanging.delete(child));
-    child.on('close', () => end({ kind: 'done', text }));
+    // Not when the shell has ended: what hangs is what it called, which has its output open as long as it lives.
+    child.on('close', () => {
+      hanging.delete(child);
+      end({ kind: 'done', text });
+    });
     child.on('error', (error) => end({ kind: 'failed', message: error.message }));
   });
 };
@@ -66,6 +69,7 @@ function begun(args: readonly string[]): ChildProcess | Error {
     });
     // Who ends does not wait for what hangs.
     child.unref();
+    if (child.stdout instanceof Socket) child.stdout.unref();
     return child;
   } catch (error) {
     return new Error(messageOf(error));

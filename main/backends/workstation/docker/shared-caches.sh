@@ -7,6 +7,8 @@
 PATH=${PATH:-/usr/local/bin:/usr/bin:/bin}:/usr/bin:/bin
 LC_ALL=C
 export PATH LC_ALL
+# Whatever is called here has the output open as long as it lives, by which who reads that knows whether something hangs.
+exec 3>&1
 renice -n 19 $$ >/dev/null 2>&1
 action=$1
 folder=$2

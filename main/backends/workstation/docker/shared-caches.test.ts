@@ -154,9 +154,9 @@ describe('measuring', () => {
   });
 
   test.skipIf(hangingObstacle !== null)('of a disk that does not answer ends all the same', async () => {
-    mkdirSync(path.join(caches, 'hf'), { recursive: true });
+    mkdirSync(path.join(caches, 'hf/hub'), { recursive: true });
     put('uv/a', kib);
-    const hanging = await hangingFolder(path.join(caches, 'hf'));
+    const hanging = await hangingFolder(path.join(caches, 'hf/hub'), [], true);
     try {
       const shared = opened({ lookSeconds: 0.5 });
       await shared.measure();

@@ -49,8 +49,8 @@ describe('the caches there', () => {
   test.skipIf(hangingObstacle !== null)(
     'on a disk that hangs are given up, and what waits for that is told',
     async () => {
-      mkdirSync(there('hf'));
-      const hanging = await hangingFolder(there('hf'));
+      mkdirSync(there('hf', 'hub'), { recursive: true });
+      const hanging = await hangingFolder(there('hf', 'hub'), [], true);
       try {
         const late = await files.runCachesScript(1, ['look', there(), 'uv', 'hf'], never);
         expect(late).toMatchObject({ kind: 'late', text: expect.stringMatching(/^cache uv all/) });
@@ -59,6 +59,8 @@ describe('the caches there', () => {
       } finally {
         await hanging.release();
       }
+      const last = () => files.runCachesScript(10, ['look', there(), 'uv'], never);
+      await expect.poll(async () => (await last()).kind).toBe('done');
     },
   );
 

@@ -58,7 +58,7 @@ my ($input, $output, $base, $lock, $supervisor) = ('', '', undef, undef, undef);
 my (%attempts, %pids, %jobs, %watching, $scanned, $strays);
 my ($claims_told, $others_claim) = ('', 0);
 my (%unput, %contained, $contained_told);
-my (%hung, %hung_caches, %loops, $kernel, $kernel_number, $kernel_behind, @kernel_found);
+my (%hung, $hung_caches, %loops, $kernel, $kernel_number, $kernel_behind, @kernel_found);
 my $heard = mono();
 my $most_marks = 10_000;
 # What the cards are read with; `absent` and the makers of what displays or computes where there is no such tool.
@@ -681,7 +681,6 @@ sub reap {
   while ((my $pid = waitpid -1, POSIX::WNOHANG()) > 0) {
     my $status = $?;
     delete $hung{$pid};
-    delete $hung_caches{$pid};
     my $a = delete $pids{$pid} or next;
     if ($a->{starting}) { $a->{starting}{dead} = 1; step_start($a, 0); next }
     $a->{code} = $status & 127 ? '' : $status >> 8;
@@ -742,12 +741,12 @@ sub job_over {
   my ($name, $late) = @_;
   my $job = delete $jobs{$name};
   kill 'KILL', -$job->{pid} if $late;
-  close $job->{read};
-  return say_($1, $2, $late ? ('', 'late') : $job->{text}) if $name =~ /^(room|real)-(\d+)$/;
   if ($name =~ /^caches-(\d+)$/) {
-    $hung_caches{ $job->{pid} } = 1 if $late;
+    $hung_caches = $job->{read} if $late;
     return say_('caches', $1, $job->{text}, $late ? 'late' : '');
   }
+  close $job->{read};
+  return say_($1, $2, $late ? ('', 'late') : $job->{text}) if $name =~ /^(room|real)-(\d+)$/;
   $hung{ $job->{pid} } = $job->{began} if $late && $name eq 'tool';
   my @more;
   @more = owners($job->{text} =~ m{<pid>(\d+)</pid>}g) if $name eq 'gpus' || $name eq 'tool';
@@ -1063,10 +1062,19 @@ sub real_path {
   job("real-$id", $patience / 6, $look) or say_('real', $id, '', "$!");
 }
 
-# One that does not even die when it is killed hangs at its disk, where others would hang beside it.
+# One that does not even die when it is killed hangs at its disk, where others would hang beside it: as long as it lives, what the shell
+# called has the shell's output open.
 sub caches {
   my ($id, $seconds, $text, @args) = @_;
-  return say_('caches', $id, '', 'hangs') if %hung_caches;
+  if ($hung_caches) {
+    my ($reads, $rest) = ('', '');
+    vec($reads, fileno $hung_caches, 1) = 1;
+    while (1) {
+      return say_('caches', $id, '', 'hangs') unless select(my $ready = $reads, undef, undef, 0) > 0;
+      last unless sysread $hung_caches, $rest, 65_536;
+    }
+    undef $hung_caches;
+  }
   job("caches-$id", $seconds, sub { run_program('/bin/sh', '-c', $text, 'sh', @args) }) or say_('caches', $id, '', "$!");
 }
 
