@@ -42,7 +42,7 @@ export async function hangingFolder(
   inside: readonly string[] = [],
   unkillable = false,
 ): Promise<HangingFolder> {
-  const [program, ...args] = [...inside, 'perl', '-e', serve, folder, ...(unkillable ? ['read'] : [])];
+  const [program, ...args] = [...inside, 'perl', '-e', serve, folder, unkillable ? 'read' : ''];
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const gone = once(child, 'exit');
   const mounted = await Promise.race([once(child.stdout, 'data').then(() => true), gone.then(() => false)]);
