@@ -49,10 +49,11 @@ export async function hangingFolder(
   if (!mounted) throw new Error(`nothing could be mounted at ${folder}`);
   return {
     release: async () => {
+      // First, so that nobody meets what is left of a file system whose server is gone; by its name alone, as to look at it would hang.
+      const [umount, ...rest] = [...inside, 'umount', '-c', '-l', folder];
+      spawnSync(umount, rest);
       child.stdin.end();
       await gone;
-      const [umount, ...rest] = [...inside, 'umount', '-l', folder];
-      spawnSync(umount, rest);
     },
   };
 }
