@@ -9,6 +9,7 @@ import { askFake } from '../../test/harness/fake-machines.js';
 import { renderInWindow } from '../../test/harness/render-window.js';
 import { Dialog } from '../components/dialog.js';
 import { LoginQuestion } from './login-question.js';
+import { openPalette, Palette } from './palette.js';
 
 const passphrase: Question = {
   id: 'q1',
@@ -119,4 +120,47 @@ it('lies over a dialog that was open before, to which Esc does nothing meanwhile
   expect(closed).not.toHaveBeenCalled();
   fireEvent.keyDown(document.activeElement ?? document.body, { key: 'Escape' });
   expect(closed).toHaveBeenCalledTimes(1);
+});
+
+it('leaves the command palette that was open before as it was when Esc cancels the login', async () => {
+  const host = new FakeHost();
+  renderInWindow(
+    <>
+      <LoginQuestion />
+      <Palette onHelp={vi.fn()} />
+    </>,
+    { host },
+  );
+  act(openPalette);
+  await screen.findByRole('dialog', { name: 'Command palette' });
+  fireEvent.change(screen.getByRole('combobox'), { target: { value: 'theme' } });
+  ask(host, passphrase);
+  const question = await screen.findByRole('dialog', { name: 'Log in to two' });
+  await waitFor(() => expect(document.activeElement).toBe(within(question).getByLabelText('Passphrase')));
+  fireEvent.keyDown(document.activeElement ?? document.body, { key: 'Escape' });
+  await waitFor(() => expect(screen.queryByRole('dialog', { name: 'Log in to two' })).toBeNull());
+  expect(host.callsOf('question.answer')).toHaveLength(1);
+  await waitFor(() => expect(document.activeElement).toBe(screen.getByRole('combobox')));
+  expect(screen.getByRole<HTMLInputElement>('combobox').value).toBe('theme');
+});
+
+it('keeps its question while Esc closes the command palette that was opened over it', async () => {
+  const host = new FakeHost();
+  host.lab.question = passphrase;
+  renderInWindow(
+    <>
+      <LoginQuestion />
+      <Palette onHelp={vi.fn()} />
+    </>,
+    { host },
+  );
+  await screen.findByRole('dialog', { name: 'Log in to two' });
+  act(openPalette);
+  const field = await screen.findByRole('combobox');
+  await waitFor(() => expect(document.activeElement).toBe(field));
+  fireEvent.keyDown(field, { key: 'Escape' });
+  await waitFor(() => expect(screen.queryByRole('combobox')).toBeNull());
+  expect(host.callsOf('question.answer')).toEqual([]);
+  const question = await screen.findByRole('dialog', { name: 'Log in to two' });
+  await waitFor(() => expect(question.contains(document.activeElement)).toBe(true));
 });

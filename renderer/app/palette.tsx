@@ -1,8 +1,8 @@
 /** Every action, page, machine and job by a few letters: a text field over a list, the first entry chosen, Enter runs it. */
-import { Modal } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { shownStateOf } from '../../core/contract/shown-state.js';
+import { Dialog } from '../components/dialog.js';
 import { Icon } from '../components/icon.js';
 import { KeyHint } from '../components/key-hint.js';
 import { StateBadge } from '../components/state-badge.js';
@@ -54,20 +54,20 @@ export function Palette({ onHelp }: { readonly onHelp: () => void }) {
   const opened = useStore(openStore);
   useEffect(() => closePalette, []);
   return (
-    <Modal.Root
+    <Dialog
       opened={opened}
       onClose={closePalette}
+      attributes={{ content: { 'aria-label': common.palette } }}
       centered={false}
+      withCloseButton={false}
       yOffset="12vh"
       size={620}
       padding={0}
+      overlayProps={{ backgroundOpacity: 0.35 }}
       transitionProps={{ duration: 0 }}
     >
-      <Modal.Overlay backgroundOpacity={0.35} />
-      <Modal.Content aria-label={common.palette}>
-        <PaletteBody onHelp={onHelp} />
-      </Modal.Content>
-    </Modal.Root>
+      <PaletteBody onHelp={onHelp} />
+    </Dialog>
   );
 }
 
