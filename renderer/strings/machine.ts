@@ -57,6 +57,7 @@ export const machine = {
   memoryTotal: 'Memory',
   memoryText: (available: string, total: string, jobs: string): string =>
     `${available} of ${total} available, ${jobs} free for jobs`,
+  coresOnly: (all: string): string => `${all} cores`,
   disk: (mountPoint: string): string => `Disk ${mountPoint}`,
   diskText: (free: string, total: string, purpose: string): string => `${free} of ${total} free (${purpose})`,
   docker: 'Docker',

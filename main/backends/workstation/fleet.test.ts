@@ -232,6 +232,8 @@ describe('a fleet of machines', () => {
     // As a round does that removes it: its attempts are lost already.
     fleet.reconcile([keep('d', 'three')]);
     two.endsWhenStopped = false;
+    // It answers, and is looked at before it is used.
+    two.contact = { state: 'CONNECTING', sinceMs: 1, lastContactMs: 1, message: null };
     const removal = fleet.remove('two');
     await turn();
     expect(two.shares.at(-1)).toMatchObject([
@@ -258,7 +260,7 @@ describe('a fleet of machines', () => {
     const left = await removal;
     expect(left).toBe('Not seen to end within 0 s, and may go on at two: /tester/job-c/0.');
     expect(two.closed).toBe(true);
-    three.contact = { state: 'UNREACHABLE', sinceMs: 1, lastContactMs: null, message: null };
+    three.contact = { state: 'CONNECTING', sinceMs: 1, lastContactMs: null, message: null };
     const before = three.shares.length;
     expect(await fleet.remove('three')).toBe(
       'three is not in contact, so what runs there could not be stopped: /tester/job-d/0.',

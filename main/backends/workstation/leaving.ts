@@ -1,4 +1,5 @@
 /** What may live on the machines of a fleet, and its end on one that is removed. */
+import type { Contact } from '../../../core/contract/machines.js';
 import type { AttemptObservation, Backend, DesiredAttempt } from '../backend.js';
 import { supersededStop } from './process/attempt-entry.js';
 
@@ -54,7 +55,7 @@ export class Leaving {
     try {
       if (live.size === 0) return null;
       const contact = machine.observe()[0]?.contact ?? null;
-      if (contact !== null && contact.state !== 'CONNECTED')
+      if (contact !== null && !answers(contact))
         return `${id} is not in contact, so what runs there could not be stopped: ${namesOf(live)}.`;
       const over = this.whenNoneLives(machine, boundMs);
       machine.reconcile([...live.values()].map(({ item }) => stopOf(item, id)));
@@ -84,6 +85,11 @@ export class Leaving {
       this.waiting.set(machine, done);
     });
   }
+}
+
+/** Also while it is still looked at: only a machine that was never heard of connects without ever having said anything. */
+function answers({ state, lastContactMs }: Contact): boolean {
+  return state === 'CONNECTED' || (state === 'CONNECTING' && lastContactMs !== null);
 }
 
 function stopOf(item: DesiredAttempt, workerId: string): DesiredAttempt {

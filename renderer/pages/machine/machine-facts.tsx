@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { DockerState, MachineView } from '../../../core/contract/machines.js';
 import { formatSize } from '../../../core/formats/sizes.js';
 import { coresOfOthers, memoryOfOthers } from '../../components/machine-figures.js';
+import { conditionOf } from '../../components/machine-state.js';
 import { Dash } from '../../components/values.js';
 import { machine as words } from '../../strings/machine.js';
 import { machines } from '../../strings/machines.js';
@@ -12,19 +13,8 @@ import styles from './machine-page.module.css';
 export function MachineFacts({ machine }: { readonly machine: MachineView }) {
   const facts: readonly (readonly [string, ReactNode])[] = [
     [words.cpuModel, machine.cpuModel],
-    [
-      machines.processors,
-      words.cores(formatCores(machine.cpuMillicoresFree), formatCores(machine.cpuMillicoresTotal)) +
-        coresOfOthers(machine),
-    ],
-    [
-      words.memoryTotal,
-      words.memoryText(
-        formatSize(machine.memoryAvailableBytes),
-        formatSize(machine.memoryTotalBytes),
-        formatSize(machine.memoryFreeForJobsBytes),
-      ) + memoryOfOthers(machine),
-    ],
+    [machines.processors, <Processors key="processors" machine={machine} />],
+    [words.memoryTotal, <Memory key="memory" machine={machine} />],
     ...machine.disks.map(
       (disk) =>
         [
@@ -57,6 +47,26 @@ export function MachineFacts({ machine }: { readonly machine: MachineView }) {
         ))}
       </dl>
     </section>
+  );
+}
+
+/** What is free of a machine that does not answer is not known, only what it has. */
+function Processors({ machine }: { readonly machine: MachineView }) {
+  const { cpuMillicoresTotal: total, cpuMillicoresFree: free } = machine;
+  if (total === 0) return <Dash reason={machines.notReached} />;
+  const all = formatCores(total);
+  if (!conditionOf(machine).answers) return <>{words.coresOnly(all)}</>;
+  return <>{words.cores(formatCores(free), all) + coresOfOthers(machine)}</>;
+}
+
+function Memory({ machine }: { readonly machine: MachineView }) {
+  const { memoryTotalBytes: total, memoryAvailableBytes: available, memoryFreeForJobsBytes: jobs } = machine;
+  if (total === 0) return <Dash reason={machines.notReached} />;
+  if (!conditionOf(machine).answers) return <>{formatSize(total)}</>;
+  return (
+    <>
+      {words.memoryText(formatSize(available), formatSize(total), formatSize(jobs)) + memoryOfOthers(machine)}
+    </>
   );
 }
 

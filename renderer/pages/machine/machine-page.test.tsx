@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
+import { formatSize } from '../../../core/formats/sizes.js';
 import { findViolations } from '../../../test/harness/axe.js';
 import { FakeHost } from '../../../test/harness/fake-host.js';
 import { fakeLab } from '../../../test/harness/fake-lab.js';
@@ -57,6 +58,28 @@ describe('Machine page', () => {
     const computer = await screen.findByRole('region', { name: 'Computer' });
     expect(computer.textContent).toMatch(/cores free for jobs, 1\.5 with jobs of other controllers/);
     expect(computer.textContent.split('other controllers').length).toBe(2);
+  });
+
+  it('says of a machine that does not answer what it has, and nothing of what was free of it', async () => {
+    const host = lab();
+    const [one] = host.machines;
+    if (one === undefined) throw new Error('there is no machine');
+    const contact = { state: 'OFF', sinceMs: 1, lastContactMs: null, message: 'Off.' } as const;
+    const off = { ...one, contact, memoryAvailableBytes: 0 };
+    const unseen = { cpuMillicoresTotal: 0, cpuMillicoresFree: 0, memoryTotalBytes: 0 };
+    host.machines = [off, { ...off, ...unseen, id: 'new-1' }];
+    const { view } = renderInWindow(<MachinePage machineId={one.id} tab="devices" />, { host });
+    const valueOf = async (name: string) => {
+      const computer = await screen.findByRole('region', { name: 'Computer' });
+      const term = within(computer).getByText(name, { selector: 'dt' });
+      return term.parentElement?.querySelector('dd')?.textContent;
+    };
+    expect(await valueOf('Processors')).toBe(`${one.cpuMillicoresTotal / 1000} cores`);
+    expect(await valueOf('Memory')).toBe(formatSize(one.memoryTotalBytes));
+    view.unmount();
+    renderInWindow(<MachinePage machineId="new-1" tab="devices" />, { host });
+    const unknown = '–Not known: the machine does not answer.';
+    expect([await valueOf('Processors'), await valueOf('Memory')]).toEqual([unknown, unknown]);
   });
 
   it('sets and removes attributes and taints', async () => {

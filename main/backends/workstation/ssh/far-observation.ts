@@ -9,6 +9,8 @@ import type { FarMachine } from './far-machine.js';
 import type { MachineFacts } from './machine-memory.js';
 import type { SshFailure } from './ssh-failure.js';
 
+const lookedAtFirst = 'It answers. What runs there and its devices are looked at before it is used.';
+
 export interface FarState {
   readonly name: string;
   readonly address: SshAddress;
@@ -47,12 +49,18 @@ export function observationOf(state: FarState): WorkerObservation {
     disks: machine.disks,
     sampledAtMs: state.sampledAtMs,
     address: formatSshAddress(state.address),
-    contact: state.contact,
+    contact: contactOf(state),
     clockSkewMs: state.clockSkewMs,
     bootId: facts?.bootId ?? null,
     docker: state.docker,
     ...(cpuMillicores === 0 && memoryBytes === 0 ? {} : { others: { cpuMillicores, memoryBytes } }),
   };
+}
+
+/** It answers, and is in use only once it is known what runs there and how its cards are. */
+function contactOf({ contact, ready, lost }: FarState): Contact {
+  if (ready || lost || contact.state !== 'CONNECTED') return contact;
+  return { ...contact, state: 'CONNECTING', message: lookedAtFirst };
 }
 
 /** One sentence why it could never run there. */

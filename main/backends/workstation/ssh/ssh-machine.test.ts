@@ -33,6 +33,22 @@ test('a task is told its deadline by the clock of its machine', async () => {
   expect(Math.abs(Date.parse(told.deadline) - (deadlineMs + 600_000))).toBeLessThan(2000);
 });
 
+test('one that answers is still connecting until it is known what is there and how loaded it is', async () => {
+  const probe = await machine.probe();
+  const seen = new Map<string, string | null>();
+  await probe.until(() => {
+    const [worker] = probe.machine.observe();
+    seen.set(`${worker?.contact?.state} ${worker?.state}`, worker?.contact?.message ?? null);
+    return worker?.state === 'HEALTHY';
+  });
+  expect([...seen.keys()]).toEqual(['CONNECTING DEGRADED', 'CONNECTED HEALTHY']);
+  expect(seen.get('CONNECTING DEGRADED')).toBe(
+    'It answers. What runs there and its devices are looked at before it is used.',
+  );
+  expect(seen.get('CONNECTED HEALTHY')).toBeNull();
+  expect(probe.machine.observe()[0]?.memoryAvailableBytes).toBeGreaterThan(0);
+});
+
 test('where nothing can be written down of it here it is used all the same', async () => {
   const inTheWay = path.join(machine.home, `ws-here.json.${process.pid}`);
   mkdirSync(inTheWay);
