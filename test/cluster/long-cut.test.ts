@@ -1,15 +1,11 @@
 /** A machine cut off for two minutes, and one for ten seconds, with a whole controller and the thresholds it has by itself. */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AttemptView, TaskView } from '../../core/contract/views.js';
-import { startHost, type Host } from '../../main/controller/host.js';
-import { resolveHome } from '../../main/home.js';
 import type { LabHost } from '../../scripts/lib/lab-hosts.mjs';
-import { connectClient, type TestClient } from '../harness/client.js';
-import { makeHomeRoot } from '../harness/host-process.js';
 import { attemptsOf, running, shell, stop, submit } from '../harness/host-jobs.js';
 import { describeLab, labMachines, type LabMachines } from '../harness/lab.js';
+import { labController, type LabController } from '../harness/lab-host.js';
 import { eventually } from '../harness/process-backend.js';
 
 const cutMs = 120_000;
@@ -17,27 +13,16 @@ const shortCutMs = 10_000;
 const testMs = 280_000;
 
 let machines: LabMachines;
-let host: Host;
-let client: TestClient;
-let removeHome: () => Promise<void>;
+let controller: LabController;
 
 /** Processes there that sleep as the job does. */
 const sleepers = (of: LabHost) => of.sh('ps ax -o args | grep -c "^[s]leep 6543" || true').trim();
-
-async function add(lab: LabHost): Promise<void> {
-  const params = { requestId: randomUUID(), name: lab.name, address: `ssh://${lab.name}` };
-  expect((await client.call('machine.add', params)).machine?.id).toBe(lab.name);
-  await client.call('machine.connect', { machineId: lab.name });
-}
-
-const machine = async (id: string) =>
-  (await client.call('machine.list', {})).machines.find((each) => each.id === id);
 
 /** The attempt once the job's first task has so many. */
 async function attempt(jobId: string, count: number, state: AttemptView['state'], ms: number) {
   const deadline = performance.now() + ms;
   for (;;) {
-    const found = (await attemptsOf(client, jobId))[count - 1];
+    const found = (await attemptsOf(controller.client, jobId))[count - 1];
     if (found?.state === state) return found;
     if (performance.now() > deadline)
       throw new Error(`attempt ${count} of ${jobId} is ${found?.state ?? 'none'}`);
@@ -48,27 +33,17 @@ async function attempt(jobId: string, count: number, state: AttemptView['state']
 describeLab('a long cut', () => {
   beforeAll(async () => {
     machines = await labMachines();
-    const { root, remove } = await makeHomeRoot();
-    removeHome = remove;
-    process.env['IRIS_SSH_CONFIG'] = machines.lab.configFile;
-    const home = resolveHome({ flag: root });
-    host = await startHost({ home, hostKind: 'headless', appVersion: '0', runtime: 'a test' });
-    client = await connectClient(home.socket);
-    const [own] = (await client.call('machine.list', {})).machines;
-    const change = { kind: 'cordon' } as const;
-    await client.call('machine.change', { requestId: randomUUID(), machineId: own?.id ?? '', change });
+    controller = await labController(machines);
   });
   afterAll(async () => {
-    delete process.env['IRIS_SSH_CONFIG'];
-    client.close();
-    await host.stop('the test is over');
+    await controller.dispose();
     await machines.dispose();
-    await removeHome();
   });
 
   test(
     'of two minutes: its task runs elsewhere, its stale copy ends when it is back; of ten seconds: nothing of that',
     async () => {
+      const { client, add, machine, machineWhen } = controller;
       const [lost, spare] = [await machines.lab.host('ws-lost'), await machines.lab.host('ws-spare')];
       await add(lost);
       const jobId = await submit(client, shell('exec sleep 6543', { cpu: 0.1 }));
@@ -107,10 +82,7 @@ describeLab('a long cut', () => {
       lost.mend();
       await client.call('machine.connect', { machineId: 'ws-lost' });
       await eventually(() => sleepers(lost) === '0', 'the stale copy is stopped');
-      await client.until('overview', {}, (value) => {
-        const { machines: all } = value as { machines: readonly { id: string; state: string }[] };
-        return all.some(({ id, state }) => id === 'ws-lost' && state === 'HEALTHY');
-      });
+      await machineWhen('ws-lost', ({ state }) => state === 'HEALTHY');
       const attempts = await attemptsOf(client, jobId);
       expect(attempts.map(({ state }) => state)).toEqual(['WORKER_FAILED', 'RUNNING']);
       // No moment at which more than one was told to live.
