@@ -216,3 +216,52 @@ describe('taints', () => {
     expect(placesOf(world.decide())).toEqual([]);
   });
 });
+
+describe('a job that runs in a container', () => {
+  const help = ' What to do is told by irisctl docker check and on the page of the machine.';
+  const without = (id: string) => named(id, { noContainers: `${id} has no Docker` });
+
+  test('is placed only where there are containers, however much is free elsewhere', () => {
+    const world = new TestCluster([without('one'), named('two', { cpuMillicores: 2000 })]);
+    world.submit('/ann/a', { container: true, tasks: 3 });
+    world.submit('/ann/b');
+    expect(placesOf(world.decide())).toEqual(['/ann/a/0 two', '/ann/a/1 two', '/ann/b/0 one']);
+    const full = new TestCluster([without('one'), named('two', { cpuMillicores: 2000 })]);
+    full.run('/ben/x', 'two', { cpu: 2 });
+    full.submit('/ann/a', { container: true });
+    expect(explained(full, '/ann/a')).toMatchObject({
+      message: 'Waits for 1 CPU core (0 of 2 free).',
+      remedies: [],
+    });
+  });
+
+  test('waits where there are none, for the reason each machine has, and starts when there are', () => {
+    const world = new TestCluster([without('one'), cordoned('two')]);
+    world.submit('/ann/a', { container: true });
+    expect(placesOf(world.decide())).toEqual([]);
+    expect(explained(world, '/ann/a')).toMatchObject({
+      message: `Waits: one has no Docker, two is cordoned.${help}`,
+      remedies: [],
+    });
+    world.cluster.setWorkers([named('one'), cordoned('two')]);
+    expect(placesOf(world.decide())).toEqual(['/ann/a/0 one']);
+  });
+
+  test('is told of the machine it names that this one has no Docker', () => {
+    const world = new TestCluster([without('one'), named('two')]);
+    world.submit('/ann/a', { container: true, constraints: only('one') });
+    expect(placesOf(world.decide())).toEqual([]);
+    expect(explained(world, '/ann/a')?.message).toBe(`Waits: one has no Docker.${help}`);
+  });
+
+  test('never takes the place of others where there are no containers, and a gang of it counts none there', () => {
+    const world = new TestCluster([without('one'), named('two')]);
+    world.run('/ben/x', 'one', { band: 'BATCH', cpu: 4 });
+    world.run('/ben/y', 'two', { cpu: 3 });
+    world.submit('/ann/a', { container: true, cpu: 2, waitingSinceMs: 0 });
+    world.submit('/ann/g', { container: true, cpu: 2, gangBy: 'worker', tasks: 3 });
+    const decision = world.decide();
+    expect([placesOf(decision), decision.evictions]).toEqual([[], []]);
+    expect(explained(world, '/ann/g')?.reasons[0]).toMatchObject({ kind: 'gang', largest: 2 });
+  });
+});

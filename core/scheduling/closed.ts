@@ -1,4 +1,4 @@
-/** Machines that could run something but take nothing new: cordoned, drained, or not to be reached. */
+/** Machines that could run something but take nothing new: cordoned, drained, not to be reached, or without Docker for a container. */
 import type { Constraint } from '../contract/job-request.js';
 import type { Cause } from '../contract/views.js';
 import { meetsRequired, untolerated } from './constraints.js';
@@ -7,7 +7,7 @@ import type { Need, SchedulingWorker } from './free.js';
 
 const maxNamed = 3;
 
-type Asked = Need & { readonly constraints: readonly Constraint[] };
+type Asked = Need & { readonly constraints: readonly Constraint[]; readonly container?: boolean };
 
 /** Of the machines that could run it, when none of them takes anything; null when one does, when there is none, or none says why. */
 export function closedCause(asked: Asked, workers: readonly SchedulingWorker[]): Cause | null {
@@ -17,12 +17,16 @@ export function closedCause(asked: Asked, workers: readonly SchedulingWorker[]):
       untolerated(asked.constraints, worker.taints) === null &&
       fitsTotals(asked, worker),
   );
-  if (fit.some((worker) => worker.healthy)) return null;
-  const clauses = fit.flatMap(({ closed }) => closed ?? []);
+  const lacking = (worker: SchedulingWorker): string | null =>
+    asked.container === true ? (worker.noContainers ?? null) : null;
+  if (fit.some((worker) => worker.healthy && lacking(worker) === null)) return null;
+  const clauses = fit.flatMap((worker) => worker.closed ?? lacking(worker) ?? []);
   if (clauses.length === 0) return null;
   const more =
     clauses.length > maxNamed ? ` and ${clauses.length - maxNamed} more take no new tasks either` : '';
-  const message = `Waits: ${clauses.slice(0, maxNamed).join(', ')}${more}.`;
+  const helped = fit.some((worker) => (worker.closed ?? null) === null && lacking(worker) !== null);
+  const help = helped ? ' What to do is told by irisctl docker check and on the page of the machine.' : '';
+  const message = `Waits: ${clauses.slice(0, maxNamed).join(', ')}${more}.${help}`;
   return { code: 'WAITS_BACKEND_NOT_READY', message };
 }
 

@@ -247,6 +247,7 @@ export class ClusterFeed {
       gpuCount: spec.gpuCount,
       gpuVariant: spec.gpuVariant,
       sharedGpuBytes: spec.sharedGpuBytes,
+      ...(spec.image === null ? {} : { container: true }),
       constraints: constraintsOf(spec),
       gangBy: spec.gangBy,
       limitMs: spec.timeoutMs,

@@ -31,6 +31,8 @@ export interface SchedulingWorker extends WorkerTotals {
   readonly buildSlots?: number | null;
   /** Why it takes nothing new, as a clause (`ws-2 is cordoned`); null or absent where `healthy` says all there is to say. */
   readonly closed?: string | null;
+  /** Why no container is started on it, as a clause (`ws-2 has no Docker`); null or absent: they are. */
+  readonly noContainers?: string | null;
   /** Only tasks that tolerate each of them are placed. */
   readonly taints?: readonly Taint[];
 }

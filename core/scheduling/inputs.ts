@@ -30,6 +30,8 @@ export interface QueuedJob {
   readonly gpuVariant: string | null;
   /** Of each of its cards, which it shares with others; null or absent: it has them alone. */
   readonly sharedGpuBytes?: number | null;
+  /** It runs in a container; absent: it does not. */
+  readonly container?: boolean;
   readonly constraints: readonly Constraint[];
   readonly gangBy: string | null;
   /** Longest run of one attempt; null is endless. */

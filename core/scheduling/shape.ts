@@ -9,7 +9,8 @@ import type { WorkerTable } from './worker-table.js';
 export function shapeKey(job: QueuedJob): string {
   const { cpuMillicores, memoryBytes, gpuCount, gpuVariant, constraints, gangBy } = job;
   const shared = (job.sharedGpuBytes ?? null) === null ? '' : ` shared ${job.sharedGpuBytes ?? 0}`;
-  const need = `${cpuMillicores} ${memoryBytes} ${gpuCount} ${gpuVariant ?? ''}${shared}`;
+  const contained = job.container === true ? ' container' : '';
+  const need = `${cpuMillicores} ${memoryBytes} ${gpuCount} ${gpuVariant ?? ''}${shared}${contained}`;
   if (constraints.length === 0 && gangBy === null) return need;
   return `${need} ${JSON.stringify([gangBy, constraints])}`;
 }
@@ -19,6 +20,8 @@ export class Shape {
   readonly memory: number;
   readonly constraints: readonly Constraint[];
   readonly gangBy: string | null;
+  /** It runs in a container. */
+  readonly contained: boolean;
   /** Of each card, which it shares; null: it has them alone. */
   readonly sharedBytes: number | null;
   /** As asked; what it means on these machines is `gpus` of row `row`. */
@@ -66,6 +69,7 @@ export class Shape {
     this.memory = job.memoryBytes;
     this.constraints = job.constraints;
     this.gangBy = job.gangBy;
+    this.contained = job.container === true;
     this.sharedBytes = job.sharedGpuBytes ?? null;
     this.asked = { gpuCount: job.gpuCount, gpuVariant: job.gpuVariant };
   }
@@ -158,6 +162,7 @@ export class Shape {
       .map((constraint) => passing(table, constraint));
     for (let worker = 0; worker < table.count; worker += 1) {
       if (table.healthy[worker] === 0) continue;
+      if (this.contained && table.containers[worker] === 0) continue;
       if (this.cpu > (table.cpu[worker] ?? 0) || this.memory > (table.memory[worker] ?? 0)) continue;
       if (this.gpus > this.cardsOf(table, worker)) continue;
       if (!required.every((passes) => passes(worker))) continue;

@@ -31,6 +31,8 @@ export class WorkerTable {
   readonly othersCpu: Float64Array;
   readonly othersMemory: Float64Array;
   readonly healthy: Uint8Array;
+  /** 1: containers are started there. */
+  readonly containers: Uint8Array;
   /** Starts at a time; -1 where the machine names none. */
   readonly slots: Int32Array;
   /** Devices of worker w are those from `deviceStart[w]` to before `deviceStart[w + 1]`, by index. */
@@ -69,6 +71,7 @@ export class WorkerTable {
     this.othersCpu = new Float64Array(this.count);
     this.othersMemory = new Float64Array(this.count);
     this.healthy = new Uint8Array(this.count);
+    this.containers = new Uint8Array(this.count);
     this.slots = new Int32Array(this.count);
     this.deviceStart = new Int32Array(this.count + 1);
     const devices = this.workers.reduce((sum, worker) => sum + worker.gpus.length, 0);
@@ -189,6 +192,7 @@ export class WorkerTable {
     this.othersCpu[position] = worker.others?.cpuMillicores ?? 0;
     this.othersMemory[position] = worker.others?.memoryBytes ?? 0;
     this.healthy[position] = Number(worker.healthy);
+    this.containers[position] = Number(startsContainers(worker));
     this.slots[position] = worker.buildSlots ?? -1;
     for (let row = 0; row < this.rows; row += 1) this.cards[row * this.count + position] = 0;
     let at = this.deviceStart[position] ?? 0;
@@ -217,6 +221,10 @@ function sameDevices(left: SchedulingWorker, right: SchedulingWorker): boolean {
   });
 }
 
+function startsContainers({ noContainers = null }: SchedulingWorker): boolean {
+  return noContainers === null;
+}
+
 function sameOffer(left: SchedulingWorker, right: SchedulingWorker): boolean {
   if (
     left.taints !== right.taints &&
@@ -225,6 +233,7 @@ function sameOffer(left: SchedulingWorker, right: SchedulingWorker): boolean {
     return false;
   if (left.healthy !== right.healthy || left.cpuMillicores !== right.cpuMillicores) return false;
   if (left.memoryBytes !== right.memoryBytes) return false;
+  if (startsContainers(left) !== startsContainers(right)) return false;
   if (left.gpus.some((gpu, at) => gpu.memory?.totalBytes !== right.gpus[at]?.memory?.totalBytes))
     return false;
   if (left.attributes === right.attributes) return true;

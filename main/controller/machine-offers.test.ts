@@ -71,6 +71,17 @@ test('a machine on which the last tasks could not be started is given none, and 
   });
 });
 
+test.each([
+  [undefined, undefined],
+  ['READY', undefined],
+  ['ABSENT', 'here has no Docker'],
+  ['FAILED', 'Docker on here cannot be used'],
+  ['UNKNOWN', 'Docker on here was not looked at yet'],
+] as const)('a machine whose Docker is %s takes no containers for the reason: %s', (state, reason) => {
+  const docker = state === undefined ? undefined : { state, version: null, gpus: false, message: null };
+  expect(offerOf({ ...worker(), ...(docker && { docker }) }, undefined).noContainers).toBe(reason);
+});
+
 test('cards that others use or claim are avoided, and who it is goes with them', () => {
   const { gpus } = offerOf(worker(card(0, busy), card(1, { claimedBy: ['cat'] }), card(2)), undefined);
   expect(gpus.map(({ busyByOthers, usedBy }) => [busyByOthers, usedBy])).toEqual([

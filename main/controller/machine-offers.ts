@@ -64,6 +64,7 @@ export function offerOf(worker: WorkerObservation, row: Machine | undefined): Sc
     gpuNote: worker.gpuNote,
     gpus: cardsOf(worker.gpus, attributes),
     attributes,
+    ...noContainersOn(worker),
     ...(row === undefined || row.taints.length === 0 ? {} : { taints: row.taints }),
   };
 }
@@ -81,6 +82,21 @@ const contactWords: Readonly<Record<Contact['state'], string>> = {
   UNREACHABLE: 'cannot be reached',
   OFF: 'is off',
 };
+
+/** Of a machine that says nothing of Docker it is not known that it has none. */
+function noContainersOn({ id, docker }: WorkerObservation): Pick<SchedulingWorker, 'noContainers'> {
+  switch (docker?.state) {
+    case undefined:
+    case 'READY':
+      return {};
+    case 'ABSENT':
+      return { noContainers: `${id} has no Docker` };
+    case 'FAILED':
+      return { noContainers: `Docker on ${id} cannot be used` };
+    case 'UNKNOWN':
+      return { noContainers: `Docker on ${id} was not looked at yet` };
+  }
+}
 
 /** Without times or figures: it is compared to see whether anything has changed. */
 function closedClause(worker: WorkerObservation, scheduling: MachineView['scheduling']): string | null {

@@ -87,6 +87,18 @@ describeLabEngine('containers on a workstation by SSH', () => {
     expect(probe.backend.images?.('ws-two')).not.toBeNull();
   });
 
+  test('asked of a machine that has no Docker after all are told of, and end when they are stopped', async () => {
+    const bare = await machines.lab.host('ws-bare');
+    const probe = await machines.open(bare, quickLimits);
+    expect(probe.backend.observe()[0]?.docker?.state).toBe('ABSENT');
+    const launch = inContainer('true');
+    probe.run(launch);
+    await probe.state(launch.uid, 'BUILDING', 10_000);
+    probe.stop(launch.uid, { container: true, workerId: 'ws-bare' });
+    expect(await probe.over(launch.uid, 20_000)).toMatchObject({ state: 'KILLED' });
+    await machines.lab.remove(bare);
+  });
+
   test('find what another left in the caches of that machine, and the Python environment their set-up made', async () => {
     const probe = await opened();
     const first = inContainer('echo a wheel >"$UV_CACHE_DIR/kept"');

@@ -1,7 +1,11 @@
-/** A whole controller loses a card, or all that runs, on a machine by SSH: its tasks run again as the fault of that machine, each once. */
+/**
+ * A whole controller loses a card, or all that runs, on a machine by SSH: its tasks run again as the fault of that machine, each once.
+ * Containers go only where they can run.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { JobRequest } from '../../core/contract/job-request.js';
 import type { LabHost } from '../../scripts/lib/lab-hosts.mjs';
 import { engineImage, ownEngine, type OwnEngine } from '../harness/engine.js';
 import { eventually } from '../harness/eventually.js';
@@ -119,6 +123,37 @@ describeLabEngine('what is lost on a workstation by SSH, with a whole controller
       expect(host.sh(`cat ${folder}/begun`).trim().split('\n')).toEqual([first.uid, again?.uid]);
       expect(await textOf(client, first.uid)).toBe('here\n');
       expect(await textOf(client, again?.uid ?? '')).toBe('here\n');
+    },
+    testMs,
+  );
+
+  test(
+    'containers go to the machine with Docker, however much is free elsewhere, and wait for one that has none, with the reason',
+    async () => {
+      const { client } = controller;
+      const bare = await machines.lab.host('ws-bare');
+      const host = await machines.lab.host('ws-one', { dockerSocket: engine.socket });
+      for (const each of [bare, host]) await controller.add(each);
+      await controller.machineWhen(
+        'ws-bare',
+        ({ state, docker }) => state === 'HEALTHY' && docker.state === 'ABSENT',
+      );
+      const workingDirectory = path.join(host.home, 'jobs');
+      mkdirSync(workingDirectory);
+      const contained = (more: Partial<JobRequest> = {}) =>
+        submit(client, shell('echo here', { image: engineImage, workingDirectory, cpu: 0.1, ...more }));
+      const waits = await contained({ machine: 'ws-bare' });
+      await controller.machineWhen('ws-one', ({ docker }) => docker.state === 'READY');
+      const jobs = await Promise.all([1, 2, 3, 4].map(() => contained()));
+      for (const job of jobs) {
+        expect(await over(client, job)).toMatchObject({ state: 'SUCCEEDED', preemptionCount: 0 });
+        expect((await attemptsOf(client, job)).map(({ workerId }) => workerId)).toEqual(['ws-one']);
+      }
+      const { explanation } = await client.call('job.explain', { jobId: waits });
+      expect(explanation?.message).toMatch(
+        /^Waits: ws-bare has no Docker\. What to do is told by irisctl docker check/,
+      );
+      expect(await attemptsOf(client, waits)).toEqual([]);
     },
     testMs,
   );

@@ -85,6 +85,7 @@ function smaller(context: ExplainContext, entry: JobEntry): Remedy[] {
     .filter(({ mode }) => mode === 'REQUIRED')
     .map((constraint) => passing(table, constraint));
   for (let worker = 0; worker < table.count; worker += 1) {
+    if (shape.contained && table.containers[worker] !== 1) continue;
     if (table.healthy[worker] !== 1 || kept.has(worker) || !passes.every((pass) => pass(worker))) continue;
     if (untolerated(job.constraints, table.workers[worker]?.taints) !== null) continue;
     const [cpu, memory] = [offers.cpu(worker), offers.memory(worker)];

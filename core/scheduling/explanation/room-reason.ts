@@ -26,7 +26,11 @@ export function roomReason(context: ExplainContext, entry: JobEntry): WaitReason
   const { table } = context.cluster;
   entry.shape.refresh(table);
   const closed = closedCause(
-    { ...needOf(entry, context.cluster), constraints: entry.job.constraints },
+    {
+      ...needOf(entry, context.cluster),
+      constraints: entry.job.constraints,
+      container: entry.shape.contained,
+    },
     table.workers,
   );
   if (closed !== null) return { kind: 'backend', ...closed };

@@ -154,11 +154,7 @@ export class ContainerAttempt {
     if ((await goesOn) || mayHaveRun) return null;
     const state = engine.state();
     const message = state.message ?? `Docker does not answer: ${error.message}.`;
-    // Without an Engine it could never run here; with one that is down it can later, or elsewhere.
-    return this.unstarted(state.state === 'ABSENT' ? 'FAILED' : 'WORKER_FAILED', {
-      code: 'START_FAILED',
-      message,
-    });
+    return this.unstarted('WORKER_FAILED', { code: 'START_FAILED', message });
   }
 
   private mayHaveRun(): boolean {

@@ -70,6 +70,8 @@ export class FarDocker {
   private readonly dropped = new Set<string>();
   private lostCause: Cause | null = null;
   private swept = false;
+  /** A hand was there since it was lost. */
+  private there: { readonly hello: FarHello; readonly attemptsFolder: string } | null = null;
   private readonly running = new Map<string, AttemptLaunch>();
 
   constructor(private readonly options: FarDockerOptions) {
@@ -125,7 +127,7 @@ export class FarDocker {
     for (const uid of this.dropped) if (!uids.has(uid)) this.dropped.delete(uid);
     this.copies.removeOld((uid) => uids.has(uid));
     if (this.lostCause !== null) this.reportLost(this.lostCause);
-    else this.runtime?.reconcile(this.wanted());
+    else this.begin();
   }
 
   /** A hand is there: what runs is held for it, what ended while none was there is not. */
@@ -137,9 +139,8 @@ export class FarDocker {
   /** A hand is there, and Docker was looked at. */
   ready(hello: FarHello, attemptsFolder: string): void {
     this.lostCause = null;
-    if (this.runtime === null && this.options.seen().state !== 'ABSENT')
-      this.runtime = this.make(hello, attemptsFolder);
-    this.runtime?.reconcile(this.wanted());
+    this.there = { hello, attemptsFolder };
+    this.begin();
   }
 
   /** checkpoint UID TIME. False: it is not about a container. */
@@ -172,6 +173,7 @@ export class FarDocker {
     this.lostCause = { code: 'WORKER_LOST', message };
     void this.runtime?.close();
     this.runtime = null;
+    this.there = null;
     this.running.clear();
     this.swept = false;
     this.reportLost(this.lostCause);
@@ -181,6 +183,19 @@ export class FarDocker {
     this.growth.close();
     this.usage?.close();
     await this.runtime?.close();
+  }
+
+  /** A machine without Docker costs nothing until containers are asked of it: of them it has to be said why they do not run. */
+  private begin(): void {
+    const wanted = this.wanted();
+    const { there } = this;
+    if (
+      this.runtime === null &&
+      there !== null &&
+      (this.options.seen().state !== 'ABSENT' || wanted.length > 0)
+    )
+      this.runtime = this.make(there.hello, there.attemptsFolder);
+    this.runtime?.reconcile(wanted);
   }
 
   private wanted(): readonly DesiredAttempt[] {
