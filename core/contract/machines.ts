@@ -93,6 +93,8 @@ export const machineViewSchema = z.strictObject({
   /** Why there are no GPUs, or what is wrong with reading them; null when all is well. */
   gpuNote: z.string().nullable(),
   attributes: z.record(z.string(), z.union([z.string(), z.number()])),
+  /** Names of those of its attributes that were set by hand; the others it says of itself. Absent: none was. */
+  setByHand: z.array(z.string()).optional(),
   runningTasks: z.number().int(),
   /** What attempts of other controllers on it have of processors and memory; absent: nothing. */
   others: z.strictObject({ cpuMillicores: z.number().int(), memoryBytes: z.number() }).optional(),

@@ -66,6 +66,9 @@ export function machineViews(
       gpus: worker.gpus.map((gpu) => withHolders(gpu, own?.devices.get(gpu.uuid) ?? [])),
       gpuNote: worker.gpuNote,
       attributes: { ...attributesOf(worker, row) },
+      ...(Object.keys(row?.attributes ?? {}).length === 0
+        ? {}
+        : { setByHand: Object.keys(row?.attributes ?? {}) }),
       runningTasks: own?.running ?? 0,
       ...(worker.others === undefined || worker.others.cpuMillicores + worker.others.memoryBytes === 0
         ? {}

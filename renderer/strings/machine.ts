@@ -66,9 +66,11 @@ export const machine = {
   dockerNone: 'None. Jobs run as processes there.',
   clockSkew: 'Clock',
   clockText: (ms: number): string =>
-    Math.abs(ms) < 1000
-      ? `${Math.abs(Math.round(ms))} ms ${ms < 0 ? 'behind' : 'ahead'}`
-      : `${formatDuration(Math.abs(ms))} ${ms < 0 ? 'behind' : 'ahead'}`,
+    Math.round(ms) === 0
+      ? 'agrees with this one'
+      : Math.abs(ms) < 1000
+        ? `${Math.abs(Math.round(ms))} ms ${ms < 0 ? 'behind' : 'ahead'}`
+        : `${formatDuration(Math.abs(ms))} ${ms < 0 ? 'behind' : 'ahead'}`,
   address: 'Address',
   hostname: 'Host name',
   wakeAddress: 'Wakes by',
@@ -87,6 +89,7 @@ export const machine = {
   newTaint: 'New taint, as name=value',
   pairExample: 'name=value',
   pairWrong: (text: string): string => `${text}: expected a name, = and a value.`,
+  ownAttribute: 'The machine says so itself, or it is one of its taints.',
   removePair: (pair: string): string => `Remove ${pair}`,
   none: 'None.',
   // Tasks

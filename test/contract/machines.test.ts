@@ -307,6 +307,7 @@ describe('settings', () => {
     await connected('two');
     const view = await change('two', { kind: 'attributes', attributes: { rack: 'r2', 'cuda-major': 12 } });
     expect(view.attributes).toEqual({ rack: 'r2', 'cuda-major': 12, machine: 'two' });
+    expect(view.setByHand).toEqual(['cuda-major', 'rack']);
     await change('two', { kind: 'taints', taints: [{ key: 'dedicated', value: 'ml' }] });
     const [without, within] = [
       await submit(host.client, shell('true', { constraints: [is('rack', 'r2')] })),

@@ -69,6 +69,7 @@ export function fakeLab(nowMs: number): MachineView[] {
       runningTasks: 11,
       taints: [{ key: 'team', value: 'vision' }],
       attributes: { 'device-type': 'gpu', preemptible: 'false', room: 'b12' },
+      setByHand: ['room'],
       gpuNote: null,
       gpus: [
         fakeGpu(h100(0), 0, {

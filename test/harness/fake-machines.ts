@@ -140,7 +140,12 @@ function changed(host: FakeHost, machine: MachineView, change: MachineChange): M
       const kept = Object.entries({ ...machine.attributes, ...change.attributes }).flatMap(([key, value]) =>
         value === null ? [] : [[key, value] as const],
       );
-      return { ...machine, attributes: Object.fromEntries(kept) };
+      const names = Object.keys(change.attributes).filter((name) => change.attributes[name] !== null);
+      const setByHand = [
+        ...(machine.setByHand ?? []).filter((name) => !(name in change.attributes)),
+        ...names,
+      ];
+      return { ...machine, attributes: Object.fromEntries(kept), setByHand };
     }
     case 'taints':
       return { ...machine, taints: change.taints };

@@ -26,6 +26,7 @@ export function MachineLabels({ machine, actions }: MachineLabelsProps) {
           add={words.addAttribute}
           field={words.newAttribute}
           pairs={attributes.map(([key, value]) => ({ key, value: String(value) }))}
+          fixed={({ key }) => machine.setByHand?.includes(key) !== true}
           onAdd={({ key, value }) =>
             actions.change(machine, { kind: 'attributes', attributes: { [key]: value } })
           }
@@ -69,12 +70,14 @@ interface PairsProps {
   readonly add: string;
   readonly field: string;
   readonly pairs: readonly Pair[];
+  /** Those that cannot be taken away. */
+  readonly fixed?: (pair: Pair) => boolean;
   /** Resolves true when it is set. */
   readonly onAdd: (pair: Pair) => Promise<boolean>;
   readonly onRemove: (pair: Pair) => void;
 }
 
-function Pairs({ title, hint, add, field, pairs, onAdd, onRemove }: PairsProps) {
+function Pairs({ title, hint, add, field, pairs, fixed, onAdd, onRemove }: PairsProps) {
   const [text, setText] = useState('');
   const [wrong, setWrong] = useState(false);
   const submit = async () => {
@@ -93,18 +96,25 @@ function Pairs({ title, hint, add, field, pairs, onAdd, onRemove }: PairsProps) 
         <ul>
           {pairs.map((pair) => {
             const written = `${pair.key}=${pair.value}`;
+            const isFixed = fixed?.(pair) === true;
             return (
-              <li key={written}>
+              <li
+                key={written}
+                data-fixed={isFixed || undefined}
+                title={isFixed ? words.ownAttribute : undefined}
+              >
                 <code className="iris-mono">{written}</code>
-                <ActionIcon
-                  size={20}
-                  aria-label={words.removePair(written)}
-                  onClick={() => {
-                    onRemove(pair);
-                  }}
-                >
-                  <Icon name="cross" size={12} />
-                </ActionIcon>
+                {isFixed ? null : (
+                  <ActionIcon
+                    size={20}
+                    aria-label={words.removePair(written)}
+                    onClick={() => {
+                      onRemove(pair);
+                    }}
+                  >
+                    <Icon name="cross" size={12} />
+                  </ActionIcon>
+                )}
               </li>
             );
           })}

@@ -91,6 +91,10 @@ describe('Machine page', () => {
     fireEvent.change(field, { target: { value: 'rack = 7' } });
     fireEvent.click(screen.getByRole('button', { name: 'Add attribute' }));
     await screen.findByText('rack=7');
+    // What it says of itself cannot be taken away.
+    expect(screen.getByText('device-type=gpu')).toBeTruthy();
+    expect(screen.queryByRole('button', { name: 'Remove device-type=gpu' })).toBeNull();
+    expect(screen.getByRole('button', { name: 'Remove rack=7' })).toBeTruthy();
     fireEvent.click(screen.getByRole('button', { name: 'Remove team=vision' }));
     await waitFor(() => expect(screen.queryByText('team=vision')).toBeNull());
     expect(host.callsOf('machine.change').map(({ change }) => change)).toEqual([

@@ -46,7 +46,13 @@ test('one that answers is still connecting until it is known what is there and h
     'It answers. What runs there and its devices are looked at before it is used.',
   );
   expect(seen.get('CONNECTED HEALTHY')).toBeNull();
-  expect(probe.machine.observe()[0]?.memoryAvailableBytes).toBeGreaterThan(0);
+  const [worker] = probe.machine.observe();
+  expect(worker?.memoryAvailableBytes).toBeGreaterThan(0);
+  const used = () =>
+    probe.machine.history?.('ws-here', 0).series.find(({ key }) => key === 'memory-bytes')?.values ?? [];
+  probe.machine.watchWorkers?.(true);
+  await probe.until(() => used().length > 0);
+  expect(Math.max(...used().map(Number))).toBeLessThan(worker?.memoryBytes ?? 0);
 });
 
 test('where nothing can be written down of it here it is used all the same', async () => {

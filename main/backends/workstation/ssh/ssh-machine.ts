@@ -381,7 +381,9 @@ class OneMachine implements SshMachine {
   }
 
   private record(): void {
-    for (const worker of this.observe()) this.load.add(this.options.nowMs(), figuresOf(worker));
+    // Of one that is still looked at not all is known: what is missing would look as if all of it were in use.
+    for (const worker of this.observe())
+      if (worker.state === 'HEALTHY') this.load.add(this.options.nowMs(), figuresOf(worker));
   }
 
   /** Told at once only when it matters for who gets a card. */
