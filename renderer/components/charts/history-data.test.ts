@@ -62,9 +62,11 @@ describe('history of a machine', () => {
 
   it('ends with what it is of: figures of later are not its own', () => {
     const all = appendHistory(noHistory, history([1000, 3000, 5000, 7000], { cpu: [1, 2, 3, 90] }), 0);
-    expect(historyUntil(all, 3500)).toMatchObject({ timesMs: [1000, 3000, 5000] });
-    expect(historyUntil(all, 3500).series.get('cpu')).toEqual([1, 2, 3]);
+    expect(historyUntil(all, 3500)).toMatchObject({ timesMs: [1000, 3000] });
+    expect(historyUntil(all, 3500).series.get('cpu')).toEqual([1, 2]);
     expect(historyUntil(all, 3000).timesMs).toEqual([1000, 3000]);
+    // One sample is no line: the next one tells of its last moments.
+    expect(historyUntil(all, 2000).timesMs).toEqual([1000, 3000]);
     expect(historyUntil(all, 8000)).toBe(all);
     const gap = appendHistory(noHistory, history([1000, 60_000], { cpu: [1, 90] }), 0);
     expect(historyUntil(gap, 2000).timesMs).toEqual([1000]);

@@ -39,11 +39,12 @@ export function appendHistory(before: HistoryData, more: History, fromMs: number
   return { timesMs: [...kept, ...added], series, stepMs: more.stepMs };
 }
 
-/** What there is of something that was over at `toMs`: nothing of later, but the sample its last moments are in. */
+/** What there is of something that was over at `toMs`: nothing of later, but where that were no line the sample its last moments are in. */
 export function historyUntil(data: HistoryData, toMs: number): HistoryData {
-  const after = data.timesMs.findIndex((at) => at >= toMs);
+  const after = data.timesMs.findIndex((at) => at > toMs);
   if (after === -1) return data;
-  const kept = (data.timesMs[after] ?? 0) - toMs < data.stepMs ? after + 1 : after;
+  const isShort = after < 2 && (data.timesMs[after] ?? 0) - toMs < data.stepMs;
+  const kept = isShort ? after + 1 : after;
   return {
     ...data,
     timesMs: data.timesMs.slice(0, kept),

@@ -50,7 +50,7 @@ test('one that answers is still connecting until it is known what is there and h
   expect(worker?.memoryAvailableBytes).toBeGreaterThan(0);
   const used = () =>
     probe.machine.history?.('ws-here', 0).series.find(({ key }) => key === 'memory-bytes')?.values ?? [];
-  probe.machine.watchWorkers?.(true);
+  probe.machine.watchWorkers(true);
   await probe.until(() => used().length > 0);
   expect(Math.max(...used().map(Number))).toBeLessThan(worker?.memoryBytes ?? 0);
 });

@@ -129,8 +129,7 @@ class OneMachine implements SshMachine {
 
   start(listener: BackendListener): Promise<void> {
     this.listener = listener;
-    this.lookTimer ??= setInterval(() => this.look(), lookEveryMs);
-    this.lookTimer.unref();
+    this.lookTimer ??= setInterval(() => this.look(), lookEveryMs).unref();
     this.connection.now();
     return Promise.resolve();
   }
@@ -382,8 +381,8 @@ class OneMachine implements SshMachine {
 
   private record(): void {
     // Of one that is still looked at not all is known: what is missing would look as if all of it were in use.
-    for (const worker of this.observe())
-      if (worker.state === 'HEALTHY') this.load.add(this.options.nowMs(), figuresOf(worker));
+    const [worker] = this.observe();
+    if (worker?.state === 'HEALTHY') this.load.add(this.options.nowMs(), figuresOf(worker));
   }
 
   /** Told at once only when it matters for who gets a card. */
