@@ -1,6 +1,6 @@
 /** Reads `nvidia-smi --query-gpu=... --format=csv`, with or without header and units, and `--query-compute-apps`. */
 import { bareCard, noteOf, type NvidiaCard, type NvidiaProcess } from './card.js';
-import { busIdOf, bytesOf, knownText, looseNumberOf } from './words.js';
+import { brokenWord, busIdOf, bytesOf, knownText, looseNumberOf } from './words.js';
 
 /** What is asked of the cards every other second, in this order. */
 export const sampleColumns = [
@@ -100,7 +100,7 @@ export interface NvidiaSample {
   readonly clockMhz: number | null;
   readonly memoryClockMhz: number | null;
   readonly eccUncorrected: number | null;
-  /** The tool's word when the card is lost to it; null while it answers. */
+  /** The tool's word when the card is lost to it or has to be reset; null while it can be used. */
   readonly lost: string | null;
 }
 
@@ -121,7 +121,7 @@ export function parseSampleLine(line: string): NvidiaSample | null {
     clockMhz: looseNumberOf(clock, 'MHz'),
     memoryClockMhz: looseNumberOf(memoryClock, 'MHz'),
     eccUncorrected: looseNumberOf(ecc, ''),
-    lost: row.find((cell) => /^\[?GPU is lost\]?$/i.test(cell)) ?? null,
+    lost: row.find((cell) => brokenWord(cell) !== null) ?? null,
   };
 }
 

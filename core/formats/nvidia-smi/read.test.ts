@@ -117,6 +117,7 @@ describe('answers to queries', () => {
       clockMhz: 1800,
     });
     expect(parseSampleLine(good.replace('97', '[GPU is lost]'))?.lost).toBe('[GPU is lost]');
+    expect(parseSampleLine(good.replace('97', '[GPU requires reset]'))?.lost).toBe('[GPU requires reset]');
     expect(parseSampleLine(good.slice(0, 30))).toBeNull();
     expect(parseSampleLine('Unable to determine the device handle')).toBeNull();
   });

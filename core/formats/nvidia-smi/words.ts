@@ -18,7 +18,12 @@ export function bytesOf(mebibytes: number | null): number | null {
 }
 
 const wordsForUnknown =
-  /^\[?(N\/A|Not Supported|Unknown Error|Unknown|ERR!|GPU is lost|Insufficient Permissions|Requested functionality has been deprecated)\]?$/i;
+  /^\[?(N\/A|Not Supported|Unknown Error|Unknown|ERR!|GPU is lost|GPU requires reset|Insufficient Permissions|Requested functionality has been deprecated)\]?$/i;
+
+/** Words in the place of a value by which the tool says that the card cannot be used as it is; null: it says nothing of the kind. */
+export function brokenWord(text: string): string | null {
+  return /GPU is lost|GPU requires reset/i.exec(text)?.[0] ?? null;
+}
 
 /** Null for a word that stands for an unknown value. */
 export function knownText(text: string | undefined): string | null {

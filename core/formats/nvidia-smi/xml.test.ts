@@ -195,6 +195,31 @@ describe('what else a card tells', () => {
     expect(trouble('remapped_row_failure')).toContain('replaced');
   });
 
+  test.each([
+    ['rtx-3060-driver-570.xml', 'None', null],
+    ['rtx-3060-driver-570.xml', 'N/A', null],
+    ['rtx-4000-sff-ada-schema-v13.xml', 'Reset', 'It has to be reset.'],
+    ['rtx-3060-driver-570.xml', 'Reset', 'It has to be reset.'],
+    ['rtx-3060-driver-570.xml', 'Reboot', 'Its machine has to be started anew.'],
+    ['rtx-3060-driver-570.xml', 'Drain P2P', expect.stringContaining('new work: Drain P2P.')],
+    ['rtx-3060-driver-570.xml', 'Drain and Reset', expect.stringContaining('new work: Drain and Reset.')],
+  ])('what the driver of %s asks for: %s', (name, action, trouble) => {
+    const text = readFileSync(path.join(folder, name), 'utf8');
+    const asked = '<gpu_recovery_action>None<';
+    expect(text).toContain(asked);
+    const reading = parseNvidiaSmi(text.replace(asked, `<gpu_recovery_action>${action}<`));
+    expect(reading.ok && reading.cards[0]?.trouble).toEqual(trouble);
+  });
+
+  test.each(['GPU requires reset', '[GPU is lost]'])('a card with %s in the place of a figure', (word) => {
+    const text = readFileSync(path.join(folder, 'a10g-compute-process.xml'), 'utf8');
+    const reading = parseNvidiaSmi(text.replace(/<gpu_util>[^<]*</, `<gpu_util>${word}<`));
+    expect(reading.ok && reading.cards[0]).toMatchObject({
+      utilizationPercent: null,
+      trouble: `nvidia-smi says of it: ${word.replace(/[[\]]/g, '')}.`,
+    });
+  });
+
   test('without a UUID a card is named by its place on the bus', () => {
     const text = readFileSync(path.join(folder, 'gtx-1070-ti-short-old-schema.xml'), 'utf8');
     const reading = parseNvidiaSmi(text.replace(/<uuid>.*<\/uuid>/, ''));

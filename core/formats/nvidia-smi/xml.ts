@@ -10,7 +10,7 @@ import {
 } from './card.js';
 import { failureSentence } from './failures.js';
 import { child, list, textAt, textOf, type Node } from './tree.js';
-import { busIdOf, bytesOf, knownText, numberOf } from './words.js';
+import { brokenWord, busIdOf, bytesOf, knownText, numberOf } from './words.js';
 
 const parser = new XMLParser({
   ignoreAttributes: false,
@@ -89,7 +89,7 @@ function readCard(gpu: Node, index: number): NvidiaCard {
     clockMhz: numberOf(textAt(gpu, 'clocks', 'sm_clock') ?? textAt(gpu, 'clocks', 'graphics_clock'), 'MHz'),
     memoryClockMhz: numberOf(textAt(gpu, 'clocks', 'mem_clock'), 'MHz'),
     eccUncorrected: uncorrectedErrors(child(child(gpu, 'ecc_errors'), 'volatile')),
-    trouble: troubleOf(gpu),
+    trouble: troubleOf(gpu, unknown),
     computeMode,
     migEnabled,
     slices: list(child(gpu, 'mig_devices'), 'mig_device').flatMap(readSlice),
@@ -136,14 +136,34 @@ function uncorrectedErrors(counts: Node | undefined): number | null {
 }
 
 /** Asked of the card each time: it is the probe by which one that was in trouble is found well again. */
-function troubleOf(gpu: Node): string | null {
+function troubleOf(gpu: Node, unknown: readonly string[]): string | null {
   const rows = child(gpu, 'remapped_rows');
   if (textAt(rows, 'remapped_row_failure') === 'Yes')
     return 'It ran out of spare memory rows for faulty ones: it has to be replaced.';
-  if (textAt(gpu, 'gpu_reset_status', 'reset_required') === 'Yes') return 'It has to be reset.';
+  if (textAt(gpu, 'gpu_reset_status', 'reset_required') === 'Yes') return resetNeeded;
+  const action = recoveryTrouble(knownText(textAt(gpu, 'gpu_recovery_action')));
+  if (action !== null) return action;
   if (textAt(rows, 'remapped_row_pending') === 'Yes')
     return 'A faulty memory row waits to be replaced by a spare one: reset the card or restart the machine.';
-  return null;
+  const word = unknown.map(brokenWord).find((each) => each !== null) ?? null;
+  return word === null ? null : `nvidia-smi says of it: ${word}.`;
+}
+
+const resetNeeded = 'It has to be reset.';
+
+/** Since driver 570 in place of `reset_required`. NVIDIA asks for no new work on a card with any of them (nvidia-smi, GPU Recovery Action). */
+function recoveryTrouble(action: string | null): string | null {
+  switch (action) {
+    case null:
+    case 'None':
+      return null;
+    case 'Reset':
+      return resetNeeded;
+    case 'Reboot':
+      return 'Its machine has to be started anew.';
+    default:
+      return `Its driver asks for this before it is given new work: ${action}.`;
+  }
 }
 
 function readSlice(device: Node): readonly NvidiaSlice[] {
