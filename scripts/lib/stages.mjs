@@ -22,7 +22,7 @@ const skipped = () => ({ passed: 0, failed: 0, skipped: 1 });
 export const stages = [
   {
     name: 'lint',
-    timeoutMs: 8 * minute,
+    timeoutMs: 12 * minute,
     run: async (limit) => ({ ...none(), ...(await runChecks(lintChecks, limit)) }),
   },
   {
@@ -30,14 +30,14 @@ export const stages = [
     timeoutMs: 5 * minute,
     run: async (limit) => ({ ...none(), ...(await runChecks(typeChecks, limit)) }),
   },
-  { name: 'unit', timeoutMs: 10 * minute, run: (limit) => runVitest(['unit', 'renderer'], limit) },
+  { name: 'unit', timeoutMs: 15 * minute, run: (limit) => runVitest(['unit', 'renderer'], limit) },
   ...['store', 'contract', 'backends'].map((name) => ({
     name,
     timeoutMs: 8 * minute,
     run: (/** @type {number} */ limit) => runVitest([name], limit),
   })),
   { name: 'faults', timeoutMs: 12 * minute, run: (limit) => runVitest(['faults'], limit) },
-  { name: 'cluster', timeoutMs: 8 * minute, run: (limit) => runVitest(['cluster'], limit) },
+  { name: 'cluster', timeoutMs: 12 * minute, run: (limit) => runVitest(['cluster'], limit) },
   { name: 'e2e', timeoutMs: 12 * minute, run: runWindowTests },
   { name: 'package', timeoutMs: 5 * minute, run: runPackageCheck },
   { name: 'accept', timeoutMs: 15 * minute, run: runAcceptance },

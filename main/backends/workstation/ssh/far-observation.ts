@@ -45,7 +45,7 @@ export function observationOf(state: FarState): WorkerObservation {
     cpuCount: facts?.cpuCount ?? 0,
     cpuBusyPercent: ready ? machine.cpuBusyPercent : null,
     diskRates: ready ? machine.diskRates : null,
-    memoryAvailableBytes: ready ? machine.memoryAvailableBytes : 0,
+    memoryAvailableBytes: machine.memoryAvailableBytes,
     disks: machine.disks,
     sampledAtMs: state.sampledAtMs,
     address: formatSshAddress(state.address),

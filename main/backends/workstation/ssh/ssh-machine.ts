@@ -380,9 +380,9 @@ class OneMachine implements SshMachine {
   }
 
   private record(): void {
-    // Of one that is still looked at not all is known: what is missing would look as if all of it were in use.
-    const [worker] = this.observe();
-    if (worker?.state === 'HEALTHY') this.load.add(this.options.nowMs(), figuresOf(worker));
+    // Before its first sample all of its memory would look used.
+    if (this.machine.memoryAvailableBytes === 0) return;
+    for (const worker of this.observe()) this.load.add(this.options.nowMs(), figuresOf(worker));
   }
 
   /** Told at once only when it matters for who gets a card. */
