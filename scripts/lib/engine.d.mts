@@ -8,6 +8,8 @@ export interface OwnEngine {
   clear(): Promise<void>;
   /** As a crash would; `start` brings it back. */
   kill(): Promise<void>;
+  /** As a loss of power would, with all its containers; `start` brings it back. */
+  fall(): Promise<void>;
   /** As a system that restarts it does. */
   quit(): Promise<void>;
   start(): Promise<void>;

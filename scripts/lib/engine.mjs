@@ -34,7 +34,7 @@ export function engineObstacle() {
   return missing.length === 0 ? null : `${missing.join(', ')} not found (Debian: docker.io busybox-static)`;
 }
 
-/** @typedef {{folder: string, socket: string, pid: () => number, docker: (...args: string[]) => Promise<string>, clear: () => Promise<void>, kill: () => Promise<void>, quit: () => Promise<void>, start: () => Promise<void>, stop: () => Promise<void>}} OwnEngine */
+/** @typedef {{folder: string, socket: string, pid: () => number, docker: (...args: string[]) => Promise<string>, clear: () => Promise<void>, kill: () => Promise<void>, fall: () => Promise<void>, quit: () => Promise<void>, start: () => Promise<void>, stop: () => Promise<void>}} OwnEngine */
 
 /**
  * @param {string} folder of its own; what it holds is removed at the end
@@ -123,6 +123,13 @@ export async function startEngine(folder, more = [], programs = '/usr/local/bin'
     rmSync(join(folder, 'exec', 'containerd', 'containerd.pid'), { force: true });
   }
 
+  /** As when its machine loses its power: what it holds of its containers' output goes with it, and nothing later is written. */
+  async function fall() {
+    daemon?.kill('SIGKILL');
+    endLeft(join(folder, 'exec'));
+    await kill();
+  }
+
   /** In order, as a system that restarts it does: what runs is ended first, or goes on with `--live-restore`. */
   async function quit() {
     daemon?.kill('SIGTERM');
@@ -160,7 +167,7 @@ export async function startEngine(folder, more = [], programs = '/usr/local/bin'
     await stop();
     throw error;
   }
-  return { folder, socket, pid: () => daemon?.pid ?? 0, docker, clear, kill, quit, start, stop };
+  return { folder, socket, pid: () => daemon?.pid ?? 0, docker, clear, kill, fall, quit, start, stop };
 }
 
 /** @param {string} socket @returns {Promise<boolean>} */

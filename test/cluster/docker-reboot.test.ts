@@ -48,7 +48,7 @@ describeLabEngine('containers on a workstation by SSH that is started anew', () 
 
   /** The Engine falls with its machine, and comes back with it. */
   const reboot = async (meanwhile: () => Promise<void> | void = () => undefined) => {
-    await Promise.all([host.powerOff(), engine.kill()]);
+    await Promise.all([host.powerOff(), engine.fall()]);
     await meanwhile();
     await engine.start();
     await host.boot();

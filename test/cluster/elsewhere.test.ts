@@ -108,7 +108,7 @@ describeLabEngine('what is lost on a workstation by SSH, with a whole controller
       await running(client, job);
       const first = await lastAttempt(client, job);
       await eventually(() => textOf(client, first.uid)).toBe('here\n');
-      await Promise.all([host.powerOff(), engine.kill()]);
+      await Promise.all([host.powerOff(), engine.fall()]);
       await engine.start();
       await host.boot();
       await client.call('machine.connect', { machineId: 'ws-one' });

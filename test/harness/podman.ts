@@ -98,6 +98,7 @@ export async function startPodman(): Promise<OwnEngine> {
     docker: podman,
     clear,
     kill: () => end('SIGKILL'),
+    fall: () => end('SIGKILL'),
     quit: () => end('SIGTERM'),
     start: async () => {
       child = start();

@@ -211,7 +211,8 @@ function lossOf(view: ContainerView, seen: Watched, finishedAtMs: number): Cause
       message: `Its container was stopped from outside (${how} by docker stop, docker kill or the end of the Docker Engine), not by Iris.`,
     };
   }
-  const byForce = code === null || code === 137 || code === 143;
+  // 255 is what an Engine says of one whose processes it did not find when it began again, as after a loss of power.
+  const byForce = code === null || code === 137 || code === 143 || code === 255;
   if (
     code !== 0 &&
     (byForce || !seen.isFar) &&
