@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { formatSize } from '../formats/sizes.js';
 import { refuse, ok, type FieldError, type Result } from './errors.js';
-import { fieldErrors } from './field-errors.js';
+import { expectedWords, fieldErrors, fieldSentence } from './field-errors.js';
 import {
   constraintSchema,
   count,
@@ -368,19 +368,10 @@ function gangErrors({ gangBy, maxActive, replicas }: ParsedRequest): FieldError[
 
 /** Checks a request. On failure INVALID_ARGUMENT with one entry a wrong field, in the order of the schema. */
 export function parseJobRequest(input: unknown): Result<JobSpec> {
-  const parsed = jobRequestSchema.safeParse(input);
+  const parsed = jobRequestSchema.safeParse(input, { error: expectedWords });
   const fields = parsed.success
     ? [...sharingErrors(parsed.data), ...gangErrors(parsed.data)]
     : fieldErrors(parsed.error, input);
   if (parsed.success && fields.length === 0) return ok(toSpec(parsed.data));
-  const first = fields[0];
-  const message =
-    first === undefined
-      ? 'The job request is not valid.'
-      : `${first.field}: ${first.value} is not valid; expected ${first.expected}.`;
-  return refuse(
-    'INVALID_ARGUMENT',
-    fields.length > 1 ? `${message} (and ${fields.length - 1} more)` : message,
-    fields,
-  );
+  return refuse('INVALID_ARGUMENT', fieldSentence(fields, 'The job request'), fields);
 }

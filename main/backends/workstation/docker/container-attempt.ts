@@ -16,8 +16,10 @@ import { endOfRun, endOfSetUp, lookAtDevices, refusedEnd, unfollowed, withMemory
 import type { ContainerContext } from './container-context.js';
 import type { Watched } from './container-hub.js';
 import { containerName, managedLabel } from './container-plan.js';
+import { ContainerStart } from './container-start.js';
 import { endContainer, inGrace, keepEnded, lookAtEnd, orderNow, type EndOrder } from './container-stop.js';
 import { EngineRefusal, EngineUnreachable, lookAtContainer } from './engine.js';
+import { asItEnded } from './engine-memory.js';
 import { warnOfRestart } from './engine-restart.js';
 import { PullFailed } from './images.js';
 import { PullTries } from './pull-tries.js';
@@ -46,11 +48,14 @@ export class ContainerAttempt {
   });
 
   private readonly pulls = new PullTries();
+  private readonly starts: ContainerStart;
   constructor(
     readonly entry: AttemptEntry,
     private readonly kind: 'run' | 'keep' | 'stop',
     private readonly context: ContainerContext,
-  ) {}
+  ) {
+    this.starts = new ContainerStart(entry, context);
+  }
 
   begin(): void {
     void this.live();
@@ -237,7 +242,8 @@ export class ContainerAttempt {
     const { seen, over } = context.hub.ended(id, warnOfRestart(entry, context.reporter));
     if (view === null || view.running) {
       const copy = (this.copy = this.openCopy(id, part, view));
-      const start = () => copy.hear(true).then(() => this.start(id, part));
+      const before = () => (part === 'run' && this.launch().spec.setup.length > 0 ? 'prepared' : 'asked');
+      const start = () => copy.hear(true).then(() => this.starts.start(id, before));
       await (view === null ? context.slots.with(start) : copy.hear(false));
       this.begun(part, view);
       copy.follow();
@@ -260,24 +266,6 @@ export class ContainerAttempt {
     throw new Over(endOfRun(entry, last, seen, context.nowMs(), this.full));
   }
 
-  private async start(id: string, part: Part): Promise<void> {
-    const { context, entry } = this;
-    try {
-      await context.engine.ask((docker) => docker.getContainer(id).start());
-    } catch (error) {
-      if (!(error instanceof EngineRefusal)) throw error;
-      // It runs already: the answer to an earlier request was lost.
-      if (error.status === 304) return;
-      if (error.reason.kind !== 'INIT_MISSING' || !context.init()) throw error;
-      // An Engine without its init program says so only now.
-      context.withoutInit();
-      await context.remove(id);
-      const phase = part === 'run' && this.launch().spec.setup.length > 0 ? 'prepared' : 'asked';
-      writeNote(entry.folder, { phase, containerId: null, end: null });
-      throw new Again();
-    }
-  }
-
   private begun(part: Part, view: ContainerView | null): void {
     if (part === 'set-up') return;
     const { entry, context } = this;
@@ -297,7 +285,8 @@ export class ContainerAttempt {
         await keepEnded(context, id, () => this.inspect(part), this.copy.finish());
         this.copy.close();
         this.copy = null;
-        return await withMemory(context.reporter, entry, view, seen, () => this.inspect(part));
+        const last = await withMemory(context.reporter, entry, view, seen, () => this.inspect(part));
+        return await asItEnded(context.engine, last, seen);
       } catch (error) {
         if (error instanceof EngineRefusal && (await this.isGoing(part)))
           throw new Over(this.removedByHand());

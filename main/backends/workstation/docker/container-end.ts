@@ -213,12 +213,9 @@ function lossOf(view: ContainerView, seen: Watched, finishedAtMs: number): Cause
   }
   // 255 is what an Engine says of one whose processes it did not find when it began again, as after a loss of power.
   const byForce = code === null || code === 137 || code === 143 || code === 255;
-  if (
-    code !== 0 &&
-    (byForce || !seen.isFar) &&
-    seen.lostAtMs !== null &&
-    finishedAtMs >= seen.lostAtMs - shutdownMs
-  ) {
+  const isLost =
+    (byForce || !seen.isFar) && seen.lostAtMs !== null && finishedAtMs >= seen.lostAtMs - shutdownMs;
+  if (code !== 0 && (seen.forgotten || isLost)) {
     return {
       code: 'CONTAINER_LOST',
       message: `The Docker Engine ended or was restarted while it ran, and its container ended with it${code === null ? '' : ` (exit code ${code})`}.`,

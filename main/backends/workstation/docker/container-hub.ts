@@ -25,6 +25,10 @@ export interface Watched {
   outOfMemory: boolean;
   /** Signals that the Engine was asked to send, by number, with when. */
   readonly signals: { readonly signal: number; readonly atMs: number }[];
+  /** The Engine said that it ended, with when; the code where it told it. */
+  died: { readonly exitCode: number | null; readonly atMs: number } | null;
+  /** The Engine that answers now was started after its end, and knows nothing of how that came. */
+  forgotten: boolean;
   /** The Engine did not answer for a time while it ran: since when. */
   lostAtMs: number | null;
   /** Not answering says little of the Engine itself. */
@@ -88,6 +92,8 @@ export class ContainerHub {
       id,
       outOfMemory: before?.outOfMemory ?? false,
       signals: before?.signals ?? [],
+      died: null,
+      forgotten: false,
       lostAtMs: before?.lostAtMs ?? null,
       // Also one that DOCKER_HOST or a context names elsewhere.
       isFar: this.options.isFar || (this.options.engine.known()?.reach ?? 'here') !== 'here',
@@ -176,15 +182,21 @@ export class ContainerHub {
     if (event.atMs !== null) this.since = Math.floor(event.atMs / 1000);
     const waiter = this.waiters.get(event.id) ?? this.recent.get(event.id);
     if (waiter === undefined) return;
+    const atMs = event.atMs === null ? this.options.nowMs() : event.atMs - this.skewMs();
+    if (event.action === 'die') waiter.died ??= { exitCode: event.exitCode, atMs };
     if (event.action === 'oom') waiter.outOfMemory = true;
     else if (event.action === 'kill') {
-      const atMs = event.atMs === null ? this.options.nowMs() : event.atMs - this.skewMs();
       if (event.signal !== null) waiter.signals.push({ signal: event.signal, atMs });
     } else if (endActions.has(event.action) && this.waiters.has(waiter.id)) {
       // Under one that was away it may have gone on, and what it then said may be lost.
       if (waiter.lostAtMs === null && !waiter.unasked) this.over(waiter);
       else this.list();
     }
+  }
+
+  /** It is the one waited for now: not over, and not waited for anew since. */
+  private waits(waiter: Waiter): boolean {
+    return this.waiters.get(waiter.id) === waiter;
   }
 
   private skewMs(): number {
@@ -209,7 +221,9 @@ export class ContainerHub {
       list.flatMap(({ Id, State }) => (['exited', 'dead', 'removing'].includes(State) ? [] : [Id])),
     );
     const running = new Set(list.flatMap(({ Id, State }) => (State === 'running' ? [Id] : [])));
-    for (const waiter of asked) {
+    // Another look, begun before, may have seen its end and told of it while this one had no answer yet.
+    const waiting = asked.filter((waiter) => this.waits(waiter));
+    for (const waiter of waiting) {
       if (live.has(waiter.id)) continue;
       // One that outlived the Engine may have said something more while nobody listened.
       waiter.unasked ||= waiter.lostAtMs !== null && waiter.loss !== null;
@@ -221,7 +235,7 @@ export class ContainerHub {
     // Whatever became of the Engine did not end these.
     for (const waiter of outlived) waiter.lostAtMs = null;
     for (const waiter of outlived) waiter.unasked ||= waiter.loss !== null && running.has(waiter.id);
-    await this.askOf(asked.filter(({ id, unasked, hasEnded }) => unasked && (hasEnded || running.has(id))));
+    await this.askOf(waiting.filter(({ id, unasked, hasEnded }) => unasked && (hasEnded || running.has(id))));
   }
 
   /** With no answer they are asked of again at the next look. */
@@ -237,7 +251,7 @@ export class ContainerHub {
         if (startedBy !== 'unknowable' && !startedBy.has(waiter.id)) waiter.loss?.restarted();
       }
       const isTold = !waiter.unasked || waiter.inVain >= mostInVain;
-      if (waiter.hasEnded && isTold && this.waiters.has(waiter.id)) this.over(waiter);
+      if (waiter.hasEnded && isTold && this.waits(waiter)) this.over(waiter);
     }
   }
 

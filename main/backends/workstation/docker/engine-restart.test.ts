@@ -24,6 +24,8 @@ let live: http.ServerResponse[];
 let lists: number;
 /** How it lists the one container. */
 let state: string;
+/** Gives a list to its asker, now or later. */
+let onList: (answer: () => void) => void;
 
 const row = (Action: string, ID: string) =>
   `${JSON.stringify({ Type: 'container', Action, Actor: { ID } })}\n`;
@@ -33,6 +35,7 @@ beforeEach(async () => {
   info = { ServerVersion: '28.0.0', SystemTime: '2026-11-30T14:00:05.912345678Z' };
   [asked, live, lists, state] = [[], [], 0, 'running'];
   remember = (response) => response.end();
+  onList = (answer) => answer();
   answering = await answeringEngine(folder, (url, response) => {
     if (url.pathname.endsWith('/events')) {
       response.flushHeaders();
@@ -42,10 +45,12 @@ beforeEach(async () => {
       } else live.push(response);
       return;
     }
-    const isList = url.pathname.endsWith('/containers/json');
-    if (isList) lists += 1;
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(isList ? [{ Id: 'one', State: state }] : info));
+    if (url.pathname.endsWith('/containers/json')) {
+      lists += 1;
+      const list = JSON.stringify([{ Id: 'one', State: state }]);
+      onList(() => response.end(list));
+    } else response.end(JSON.stringify(info));
   });
   ({ engine } = answering);
 });
@@ -156,6 +161,33 @@ describe('the containers that are waited for', () => {
       expect(told).toEqual(['lost', 'restarted', 'over']);
     },
   );
+
+  test('one that two lists at a time find ended is told of once', async () => {
+    const { over } = hub.ended('one', loss);
+    void over.then(() => told.push('over'));
+    await until(() => live.length === 1 && lists > 0);
+    state = 'exited';
+    const held: (() => void)[] = [];
+    onList = (answer) => {
+      held.push(answer);
+      if (held.length === 1) hub.list();
+    };
+    await breakLink();
+    await until(() => held.length === 2);
+    held[0]?.();
+    await over;
+    const requests = asked.length;
+    held[1]?.();
+    // Its answer is read by then: the next one is asked for after it, over the same connection or another.
+    onList = (answer) => answer();
+    const before = lists;
+    hub.ended('other', null);
+    hub.list();
+    await until(() => lists > before);
+    await engine.ask((docker) => docker.info());
+    expect(told).toEqual(['lost', 'restarted', 'over']);
+    expect(asked).toHaveLength(requests);
+  });
 
   test('an Engine that does not say whether it was started anew keeps no end back for long', async () => {
     remember = (response) => response.destroy();

@@ -1,0 +1,114 @@
+/** What an Engine that was started anew forgot of a container, as it changes how an attempt goes on and ends. */
+import type http from 'node:http';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { launchOf } from '../../../../test/harness/backend-probe.js';
+import { FakeEngine, type FakeContainer } from '../../../../test/harness/fake-engine.js';
+import { runtimeOn } from '../../../../test/harness/fake-engine-runtime.js';
+import type { AttemptObservation } from '../../backend.js';
+import type { DockerRuntime } from './docker-runtime.js';
+
+let folder: string;
+let launch: ReturnType<typeof launchOf>;
+let engine: FakeEngine;
+let said: AttemptObservation[];
+let runtime: DockerRuntime;
+/** Those who listen to its events, and what it remembers. */
+let live: http.ServerResponse[];
+let remembered: string[];
+
+const until = (holds: () => boolean) => expect.poll(holds, { timeout: 15_000, interval: 10 }).toBe(true);
+const container = (): FakeContainer | undefined => engine.named(`iris-${launch.uid}`);
+const event = (Action: string, Attributes: Record<string, string> = {}) =>
+  `${JSON.stringify({ Type: 'container', Action, Actor: { ID: container()?.id ?? '', Attributes } })}\n`;
+const last = () => said.at(-1);
+const over = () => until(() => said.some(({ finishedAtMs }) => finishedAtMs !== null));
+
+beforeEach(async () => {
+  folder = mkdtempSync(path.join(os.tmpdir(), 'iris-memory-'));
+  mkdirSync(path.join(folder, 'attempts'));
+  launch = launchOf({ command: ['train'], image: 'torch:1', workingDirectory: folder });
+  engine = await FakeEngine.start();
+  [said, live, remembered] = [[], [], []];
+  engine.instead.set('GET events', (request, response) => {
+    response.flushHeaders();
+    if (request.url?.includes('until') === true) response.end(remembered.map((one) => event(one)).join(''));
+    else live.push(response);
+  });
+  runtime = runtimeOn(engine, {
+    attemptsFolder: path.join(folder, 'attempts'),
+    home: folder,
+    onObservations: (batch) => said.push(...batch),
+  });
+});
+afterEach(async () => {
+  await runtime.close();
+  await engine.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs until its Engine tells of its end so, and is then found with another code. */
+async function endsAs(told: Record<string, string>, found: number): Promise<void> {
+  runtime.reconcile([{ kind: 'run', launch }]);
+  await until(() => last()?.state === 'RUNNING' && live.length > 0);
+  const one = container();
+  if (one === undefined) throw new Error('It has no container.');
+  engine.end(one, found);
+  live.at(-1)?.write(event('die', told));
+  await over();
+}
+
+test.each([
+  ['0', { state: 'SUCCEEDED', exitCode: 0, cause: null }],
+  ['3', { state: 'FAILED', exitCode: 3, cause: { code: 'EXIT_CODE' } }],
+  ['255', { state: 'FAILED', exitCode: 255, cause: { code: 'EXIT_CODE' } }],
+])(
+  'one that was told to have ended with %s, which the next Engine does not know, ended so',
+  async (exitCode, end) => {
+    await endsAs({ exitCode }, 255);
+    expect(last()).toMatchObject(end);
+  },
+);
+
+test('one that was told to have ended with one code and is found with another that is known ended with that', async () => {
+  await endsAs({ exitCode: '0' }, 4);
+  expect(last()).toMatchObject({ state: 'FAILED', exitCode: 4 });
+});
+
+/** The connection is lost over its first start, and the Engine that answers then has not started it. */
+async function startTwice(remembers: readonly string[], status: number): Promise<void> {
+  let starts = 0;
+  engine.instead.set('POST start', (_, response) => {
+    starts += 1;
+    const one = container();
+    if (starts === 1) response.destroy();
+    else if (one !== undefined) {
+      one.status = 'running';
+      response.writeHead(status).end();
+    }
+  });
+  remembered = [...remembers];
+  runtime.reconcile([{ kind: 'run', launch }]);
+  await until(() => last()?.state === 'RUNNING');
+  const one = container();
+  if (one !== undefined) engine.end(one, 0);
+  live.at(-1)?.write(event('die', { exitCode: '0' }));
+  await over();
+  expect(starts).toBe(2);
+  expect(last()).toMatchObject({ state: 'SUCCEEDED' });
+}
+
+test('one whose start had no answer, and whose Engine was started anew, may have begun twice, and that is said', async () => {
+  await startTwice([], 204);
+  expect(last()?.warnings).toMatchObject([{ code: 'BEGUN_TWICE' }]);
+});
+
+test.each([
+  ['that made it says that it does not run', ['create'], 204],
+  ['says that it runs', [], 304],
+])('one whose start had no answer began once where the Engine %s', async (_, remembers, status) => {
+  await startTwice(remembers, status);
+  expect(last()?.warnings).toEqual([]);
+});

@@ -1,0 +1,79 @@
+/** Containers that ended while no host was there, some with their Engine: what the one that answers later knows of them, and what it does not. */
+import { appendFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { BackendProbe } from '../harness/backend-probe.js';
+import {
+  dockerBackends,
+  noEngine,
+  ownEngine,
+  withEngine,
+  type DockerBackends,
+  type OwnEngine,
+} from '../harness/engine.js';
+
+const longMs = 120_000;
+
+describe.skipIf(noEngine)(withEngine('containers that end while nobody is there'), () => {
+  let engine: OwnEngine;
+  let backends: DockerBackends;
+  let probe: BackendProbe;
+  beforeEach(async () => {
+    engine = await ownEngine();
+    backends = await dockerBackends(engine);
+    probe = await backends.open();
+  });
+  afterEach(async () => {
+    await engine.start();
+    await backends.dispose();
+    await engine.stop();
+  });
+
+  /** Runs until the file `stop` is there, then ends so. */
+  const waiting = (end: string) =>
+    backends.launch({ command: ['sh', '-c', `until test -e stop; do usleep 1000; done; ${end}`] });
+  const begin = async (...launches: readonly ReturnType<typeof waiting>[]) => {
+    probe.want(...launches.map((launch) => ({ kind: 'run' as const, launch })));
+    for (const { uid } of launches) await probe.state(uid, 'RUNNING', longMs);
+    await probe.backend.close();
+  };
+  /** The ends that a host that comes now is told. */
+  const endsOf = async (...launches: readonly ReturnType<typeof waiting>[]) => {
+    const host = await backends.open();
+    host.want(...launches.map((launch) => ({ kind: 'keep' as const, uid: launch.uid, launch })));
+    return Promise.all(launches.map(({ uid }) => host.over(uid, longMs)));
+  };
+
+  test.each([
+    ['its machine loses its power', 255, () => engine.fall()],
+    ['it ends in order, and them with it', 143, () => engine.quit()],
+  ])(
+    'when %s those that run are lost with it, and what had ended before is told as it ended',
+    async (_, code, end) => {
+      const running = backends.launch({ command: ['sleep', '300'] });
+      const [failed, well] = [waiting('exit 3'), waiting('exit 0')];
+      await begin(running, failed, well);
+      appendFileSync(path.join(backends.work, 'stop'), '');
+      await expect.poll(() => engine.docker('ps', '-q'), { timeout: longMs }).toMatch(/^[0-9a-f]+\n$/);
+      await end();
+      await engine.start();
+      expect(await endsOf(running, failed, well)).toMatchObject([
+        { state: 'WORKER_FAILED', exitCode: code, cause: { code: 'CONTAINER_LOST' } },
+        { state: 'FAILED', exitCode: 3, cause: { code: 'EXIT_CODE' } },
+        { state: 'SUCCEEDED', exitCode: 0 },
+      ]);
+    },
+  );
+
+  test('the codes an Engine gives to lost ones are taken as they are from one that saw them end', async () => {
+    const launches = [waiting('exit 255'), waiting('exit 143'), waiting('kill -9 $$')];
+    await begin(...launches);
+    appendFileSync(path.join(backends.work, 'stop'), '');
+    await expect.poll(() => engine.docker('ps', '-q'), { timeout: longMs }).toBe('');
+    expect(await endsOf(...launches)).toMatchObject([
+      { state: 'FAILED', exitCode: 255, cause: { code: 'EXIT_CODE' } },
+      { state: 'FAILED', exitCode: 143, cause: { code: 'EXIT_OR_SIGNAL' } },
+      { state: 'FAILED', exitCode: 137, cause: { code: 'EXIT_OR_SIGNAL' } },
+    ]);
+  });
+});
