@@ -10,7 +10,7 @@ import {
   type TopicName,
 } from '../../core/contract/api.js';
 import { RefusalError, refusal, type Refusal } from '../../core/contract/errors.js';
-import { fieldErrors } from '../../core/contract/job-request.js';
+import { expectedWords, fieldErrors, fieldSentence } from '../../core/contract/field-errors.js';
 import { clientFrameSchema, type ClientFrame, type HostFrame } from '../../core/contract/protocol.js';
 import { LogAnswer, type LogFrame } from '../logs/log-answer.js';
 import { describeError, type Logger } from './logger.js';
@@ -56,14 +56,11 @@ export function openSession(options: {
   }
 
   async function call<M extends MethodName>(id: number, method: M, input: unknown): Promise<void> {
-    const parsed = methods[method].params.safeParse(input);
+    const parsed = methods[method].params.safeParse(input, { error: expectedWords });
     if (!parsed.success) {
       // What was sent may be a secret, which no sentence repeats.
       const fields = method === 'question.answer' ? [] : fieldErrors(parsed.error, input);
-      refuseFrame(
-        id,
-        refusal('INVALID_ARGUMENT', `${method}: ${fields[0]?.field ?? 'request'} is not valid.`, fields),
-      );
+      refuseFrame(id, refusal('INVALID_ARGUMENT', `${method}: ${fieldSentence(fields, 'request')}`, fields));
       return;
     }
     openCalls += 1;
@@ -89,9 +86,11 @@ export function openSession(options: {
   }
 
   function subscribe<T extends TopicName>(id: number, topic: T, input: unknown): void {
-    const parsed = topics[topic].filter.safeParse(input);
+    const parsed = topics[topic].filter.safeParse(input, { error: expectedWords });
     if (!parsed.success || subscriptions.has(id)) {
-      refuseFrame(id, refusal('INVALID_ARGUMENT', `The filter of topic ${topic} is not valid.`));
+      const fields = parsed.success ? [] : fieldErrors(parsed.error, input);
+      const what = parsed.success ? `the number ${id}, which is in use,` : 'filter';
+      refuseFrame(id, refusal('INVALID_ARGUMENT', `topic ${topic}: ${fieldSentence(fields, what)}`, fields));
       return;
     }
     const handle = publisher.subscribe(id, topic, parsed.data as TopicFilter<T>, (frame) => {

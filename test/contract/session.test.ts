@@ -1,6 +1,7 @@
 /** One client's connection: what it must say first, what is refused, and how deltas are held back. */
 import { describe, expect, test } from 'vitest';
-import { contractVersion } from '../../core/contract/api.js';
+import { contractVersion, methods, type MethodName } from '../../core/contract/api.js';
+import { z } from 'zod';
 import { RefusalError, refusal } from '../../core/contract/errors.js';
 import type { HostFrame } from '../../core/contract/protocol.js';
 import type { Counts, HostStatus, JobSummary } from '../../core/contract/views.js';
@@ -53,6 +54,12 @@ function row(id: string): JobSummary {
     retryOf: null,
     held: false,
   };
+}
+
+/** The names of a method's parameters. */
+function fieldsOf(method: MethodName): readonly string[] {
+  const { params } = methods[method];
+  return params instanceof z.ZodObject ? Object.keys(params.shape) : [];
 }
 
 function connect(overrides: Partial<Handlers> = {}) {
@@ -187,6 +194,56 @@ describe('calls', () => {
       },
     ]);
     expect(called).toBe(false);
+  });
+
+  test.each([
+    [
+      'machine.change',
+      'machineId',
+      '',
+      'machineId: empty text is not valid; expected a text that is not empty.',
+    ],
+    ['machine.change', 'machineId', 7, 'machineId: 7 is not valid; expected a text.'],
+    ['machine.change', 'machineId', undefined, 'machineId: nothing is not valid; expected a text.'],
+    ['job.stop', 'jobIds', [], 'jobIds: [] is not valid; expected at least 1 entry.'],
+    ['job.stop', 'requestId', 'short', 'requestId: short is not valid; expected at least 8 characters.'],
+  ] as const)('%s with %s %j is told what would be right', async (method, field, value, sentence) => {
+    const { frames, session, greet } = connect();
+    await greet();
+    const change = { kind: 'drain', deadlineMs: null, forget: false };
+    const usual = { requestId: '12345678', machineId: 'two', jobIds: ['/ada/x'] };
+    const given: Record<string, unknown> = { ...usual, [field]: value };
+    const { jobIds, machineId, requestId } = given;
+    const params = method === 'job.stop' ? { requestId, jobIds } : { requestId, machineId, change };
+    session.receive({ kind: 'call', id: 2, method, params });
+    await turn();
+    const [frame] = frames;
+    expect(frame?.kind === 'refused' ? frame.refusal.message : '').toMatch(
+      new RegExp(`^${method}: ${sentence.replace(/[.[\]]/g, '\\$&')}`),
+    );
+  });
+
+  test('whatever any method is sent, a refusal speaks of values, not of the types of its checker', async () => {
+    const names = Object.keys(methods) as MethodName[];
+    const odd = [null, 5, -1, 1.5, '', 'x'.repeat(70_000), [], [5], {}, true];
+    let refused = 0;
+    for (const method of names) {
+      if (method === 'hello') continue;
+      const { frames, session, greet } = connect();
+      await greet();
+      const fields = fieldsOf(method);
+      const all = [{}, 5, ...fields.flatMap((field) => odd.map((value) => ({ [field]: value })))];
+      for (const [at, params] of all.entries()) session.receive({ kind: 'call', id: at + 2, method, params });
+      await turn();
+      for (const frame of frames) {
+        if (frame.kind !== 'refused' || frame.refusal.code !== 'INVALID_ARGUMENT') continue;
+        refused += 1;
+        expect(JSON.stringify(frame.refusal)).not.toMatch(
+          /Invalid |Too (small|big)|expected (string|number|array)|undefined/,
+        );
+      }
+    }
+    expect(refused).toBeGreaterThan(names.length);
   });
 
   test("a handler's refusal arrives whole; an unexpected error is INTERNAL, logged, and its text stays here", async () => {

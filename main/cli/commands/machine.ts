@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { methods, type Params } from '../../../core/contract/api.js';
 import { RefusalError, refusal } from '../../../core/contract/errors.js';
-import { fieldErrors } from '../../../core/contract/job-request.js';
+import { expectedWords, fieldErrors } from '../../../core/contract/field-errors.js';
 import type { MachineChange, MachineCheck, MachineView } from '../../../core/contract/machines.js';
 import { durationExpected, parseDuration } from '../../../core/formats/durations.js';
 import { checkMachineChange } from '../../../core/model/machine-change.js';
@@ -313,7 +313,7 @@ function checkedChange(machineId: string, change: MachineChange): Params<'machin
   const possible = checkMachineChange(machineId, change);
   if (!possible.ok) throw new RefusalError(possible.refusal);
   const params = { requestId: randomUUID(), machineId, change };
-  const parsed = methods['machine.change'].params.safeParse(params);
+  const parsed = methods['machine.change'].params.safeParse(params, { error: expectedWords });
   if (parsed.success) return parsed.data;
   const [field] = fieldErrors(parsed.error, params);
   const name = field?.field.replace(/^change\./, '') ?? change.kind;
@@ -348,7 +348,7 @@ function attributeValue(text: string): string | number | null {
 }
 
 function checked(flag: string, field: 'name' | 'address', text: string): string {
-  const parsed = methods['machine.add'].params.shape[field].safeParse(text);
+  const parsed = methods['machine.add'].params.shape[field].safeParse(text, { error: expectedWords });
   if (parsed.success) return parsed.data;
   throw wrong(flag, text, parsed.error.issues[0]?.message ?? `a ${field}`);
 }
