@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { RefusalError } from '../../core/contract/errors.js';
+import type { ImagePull } from '../../core/contract/machines.js';
 import type { ImageControl } from '../backends/backend.js';
 import { fakeWorker } from '../../test/harness/fake-backend.js';
 import { fakeCachesOf, fakeSizes } from '../../test/harness/fake-caches.js';
@@ -17,6 +18,11 @@ const measured = fakeCachesOf('here', {
   caches: fakeSizes({ uv: 3072, hf: 1024, cargo: 512 }),
 });
 
+const pullOf = (image: string, state: ImagePull['state']): ImagePull => ({
+  ...{ machineId: 'here', image, state, message: null, startedAtMs: 5 },
+  ...{ totalBytes: null, doneBytes: 0, layers: 0, layersDone: 0 },
+});
+
 function imagesOf(asked: string[], done: ReadonlySet<string> = new Set()) {
   const note = (what: string): Promise<void> => {
     asked.push(what);
@@ -24,7 +30,7 @@ function imagesOf(asked: string[], done: ReadonlySet<string> = new Set()) {
   };
   const control: ImageControl = {
     list: () => Promise.resolve([]),
-    pulls: () => [],
+    pulls: () => [pullOf('tool:1', 'PULLING'), pullOf('tool:2', 'DONE')],
     pull: (image) => note(`pull ${image}`),
     cancel: (image) => void note(`cancel ${image}`),
     remove: (imageId) => note(`remove ${imageId}`),
@@ -99,4 +105,15 @@ test.each(acts)('%s is for who administers the cluster', async (what, named, act
   expect(asked).toEqual([]);
   await act(handlers, { user: 'ann', mayManage: true });
   expect(asked).toEqual([what]);
+});
+
+test.each(['tool:2', 'tool:3'])('a pull of %s that does not run is not ended', async (name) => {
+  const asked: string[] = [];
+  const ending = Promise.resolve().then(() =>
+    imagesOf(asked)['image.cancel']({ machineId: 'here', image: name }, { user: 'ann', mayManage: true }),
+  );
+  await expect(ending).rejects.toMatchObject({
+    refusal: { code: 'NOT_FOUND', message: `${name} is not being pulled on here.` },
+  });
+  expect(asked).toEqual([]);
 });

@@ -65,7 +65,10 @@ export function createMachineHandlers(
     },
     'image.cancel'({ machineId, image }, identity) {
       mayManage(identity, 'end the pull of images');
-      images(machineId).cancel(image);
+      const control = images(machineId);
+      if (!control.pulls().some((pull) => pull.image === image && pull.state === 'PULLING'))
+        throw new RefusalError(refusal('NOT_FOUND', `${image} is not being pulled on ${machineId}.`));
+      control.cancel(image);
       return {};
     },
     async 'image.remove'({ machineId, imageId }, identity) {

@@ -86,9 +86,8 @@ function checkText({
   found,
   contact,
 }: { machine: string; contact: MachineView['contact'] } & MachineView['docker']): string {
-  // What was seen of it before says nothing of now.
-  if (contact.state !== 'CONNECTED') return `${machine}: ${contact.message ?? 'It is not in contact.'}\n`;
-  if (state !== 'READY') return `${machine}: ${message ?? 'Docker was not looked at yet.'}\n`;
+  const seen = { contact, docker: { state, message } };
+  if (!canTell(seen)) return obstacleText(machine, seen);
   const cards = gpus
     ? 'containers can be given GPUs'
     : 'no NVIDIA runtime and no CDI device of a card, so containers can be given no GPUs';
@@ -99,12 +98,29 @@ function checkText({
   return `${machine}: ${what} is ready${where}; ${cards}.${message === null ? room : ` ${message}`}\n`;
 }
 
+interface Seen {
+  readonly contact: Pick<MachineView['contact'], 'state' | 'message'>;
+  readonly docker: Pick<MachineView['docker'], 'state' | 'message'>;
+}
+
+function canTell({ contact, docker }: Seen): boolean {
+  return contact.state === 'CONNECTED' && docker.state === 'READY';
+}
+
+/** Why containers cannot be run there, nor be told of. */
+function obstacleText(machine: string, { contact, docker }: Seen): string {
+  // What was seen of it before says nothing of now.
+  if (contact.state !== 'CONNECTED') return `${machine}: ${contact.message ?? 'It is not in contact.'}\n`;
+  return `${machine}: ${docker.message ?? 'Docker was not looked at yet.'}\n`;
+}
+
 async function listCommand(context: Context): Promise<number> {
   const found = await context.link.persist((connection) => connection.call('image.list', {}));
   if (context.output.json) {
     await context.output.value(found);
     return exitCodes.ok;
   }
+  const machines = await machinesOf(context);
   const rows = found.images.map((image) => [
     image.machineId,
     image.names[0] ?? '-',
@@ -122,7 +138,13 @@ async function listCommand(context: Context): Promise<number> {
     { title: 'IN USE', align: 'right' },
   ] as const;
   const running = found.pulls.filter(({ state }) => state === 'PULLING').map((pull) => `${pullText(pull)}\n`);
-  await context.output.text([rows.length === 0 ? 'No images.\n' : table(columns, rows), ...running].join(''));
+  // What is on the others cannot be known.
+  const silent = machines.filter((machine) => !canTell(machine));
+  const none = silent.length < machines.length ? 'No images.\n' : '';
+  const list = rows.length === 0 ? none : table(columns, rows);
+  await context.output.text(
+    [list, ...running, ...silent.map(({ id, ...machine }) => obstacleText(id, machine))].join(''),
+  );
   return exitCodes.ok;
 }
 
@@ -197,6 +219,8 @@ function pullEnd(
 async function cancelCommand(context: Context, image: string, options: MachineOption): Promise<number> {
   const machineId = await machineOf(context, options);
   await context.link.persist((connection) => connection.call('image.cancel', { machineId, image }));
+  if (context.output.json) await context.output.value({ machineId, image });
+  else await context.output.text(`The pull of ${image} to ${machineId} was ended.\n`);
   return exitCodes.ok;
 }
 
@@ -207,15 +231,22 @@ async function removeCommand(context: Context, name: string, options: MachineOpt
     image.machineId === machineId &&
     (image.names.includes(name) || image.names.includes(`${name}:latest`) || isIdOf(name, image.id));
   const [found, another] = images.filter(fits);
-  if (found === undefined)
-    throw new RefusalError(refusal('NOT_FOUND', `There is no image ${name} on ${machineId}.`));
+  if (found === undefined) throw new RefusalError(await notThere(context, name, machineId));
   if (another !== undefined)
     throw new RefusalError(refusal('INVALID_ARGUMENT', `${name} fits several images; give more of the id.`));
   await context.link.persist((connection) =>
     connection.call('image.remove', { machineId, imageId: found.id }),
   );
-  if (!context.output.json) await context.output.text(`${name} was removed from ${machineId}.\n`);
+  if (context.output.json) await context.output.value({ machineId, imageId: found.id });
+  else await context.output.text(`${name} was removed from ${machineId}.\n`);
   return exitCodes.ok;
+}
+
+async function notThere(context: Context, image: string, machineId: string): Promise<Refusal> {
+  const machine = (await machinesOf(context)).find(({ id }) => id === machineId);
+  return machine === undefined || canTell(machine)
+    ? refusal('NOT_FOUND', `There is no image ${image} on ${machineId}.`)
+    : refusal('FAILED_PRECONDITION', obstacleText(machineId, machine).trim());
 }
 
 function isIdOf(text: string, id: string): boolean {
