@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -339,4 +339,25 @@ test('a container that somebody starts anew after its end is ended, and the atte
   expect(engine.asked).toContain('POST kill');
   expect(last(wanted.uid)).toMatchObject({ exitCode: 137 });
   await until(() => engine.containers.size === 0);
+});
+
+test('a log whose reading breaks off at the end of its container is read again to its end', async () => {
+  const wanted = launch();
+  noted(wanted.uid, '{"phase":"created","containerId":null,"end":null}');
+  const container = engine.put(`iris-${wanted.uid}`, labelsOf(wanted.uid));
+  container.lines.push('one', 'two');
+  engine.end(container, 0);
+  let readings = 0;
+  engine.instead.set('GET logs', (_, response) => {
+    readings += 1;
+    engine.instead.delete('GET logs');
+    response.flushHeaders();
+    // In the midst of a message.
+    response.write(Buffer.from([1, 0, 0, 0, 0, 0, 0, 40, 50]), () => response.destroy());
+  });
+  open().reconcile([{ kind: 'keep', uid: wanted.uid, launch: wanted }]);
+  await over(wanted.uid);
+  expect(readings).toBe(1);
+  expect(last(wanted.uid)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 });
+  expect(readFileSync(path.join(attemptFolder(wanted.uid), 'out'), 'utf8')).toBe('one\ntwo\n');
 });

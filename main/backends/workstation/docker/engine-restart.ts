@@ -7,10 +7,11 @@ import { z } from 'zod';
 import { readEvent, type ContainerEvent } from '../../../../core/formats/docker/events.js';
 import { engineCutCode, engineCutMessage } from '../../../../core/formats/log-cut.js';
 import type { AttemptEntry } from '../process/attempt-entry.js';
+import { messageOf } from '../process/error-code.js';
 import { sizeOf } from '../process/log-storage.js';
 import type { Reporter } from '../process/reporter.js';
 import type { EngineLoss } from './container-hub.js';
-import type { Engine } from './engine.js';
+import { brokenOff, type Engine } from './engine.js';
 
 /** One that remembers as many may have forgotten a start it saw. */
 const fullMemory = 200;
@@ -24,7 +25,7 @@ const infoSchema = z.looseObject({
 
 /**
  * What the Engine that answers now remembers to have happened to containers from then on, in seconds by its clock. `unknowable`: it
- * cannot tell, now or later. Rejects when there is no answer this time.
+ * cannot tell, now or later. Rejects when there is no answer this time, with EngineUnreachable when it was lost.
  */
 export async function eventsRemembered(
   engine: Engine,
@@ -38,7 +39,10 @@ export async function eventsRemembered(
   if (info.BuildahVersion !== undefined || Number.isNaN(until)) return 'unknowable';
   const abortSignal = AbortSignal.timeout(answerMs);
   const query = { since, until, filters: JSON.stringify(filters), abortSignal };
-  const rows = await rowsOf(await engine.ask((docker) => docker.getEvents(query)));
+  const stream = await engine.ask((docker) => docker.getEvents(query));
+  const rows = await rowsOf(stream).catch((error: unknown) => {
+    throw abortSignal.aborted ? error : brokenOff(messageOf(error));
+  });
   return rows === null ? 'unknowable' : rows.flatMap((row) => readEvent(JSON.parse(row)) ?? []);
 }
 

@@ -44,6 +44,11 @@ export class EngineUnreachable extends Error {}
 /** It took the question, and gave no answer in time. */
 export class EngineSilent extends EngineUnreachable {}
 
+/** Of an answer that had begun: nothing more of it comes. */
+export function brokenOff(message: string): EngineUnreachable {
+  return new EngineUnreachable(`its answer broke off (${message})`);
+}
+
 /** The Engine's refusal. */
 export class EngineRefusal extends Error {
   constructor(

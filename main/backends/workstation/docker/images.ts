@@ -13,7 +13,7 @@ import { pullTroubleOf, type PullTrouble } from '../../../../core/formats/docker
 import { PullProgress } from '../../../../core/formats/docker/pull-progress.js';
 import type { CacheControl, ImageControl, ImageNewsKind } from '../../backend.js';
 import { managedLabel } from './container-plan.js';
-import { EngineRefusal, EngineSilent, EngineUnreachable, type Engine } from './engine.js';
+import { brokenOff, EngineRefusal, EngineSilent, EngineUnreachable, type Engine } from './engine.js';
 import { ImageEvents } from './image-events.js';
 import { hostOf, loginFor, registryOf } from './registry-login.js';
 
@@ -240,9 +240,7 @@ export class Images implements ImageControl {
         'close',
         over(() => (signal.aborted ? reject(new Error('cancelled')) : resolve())),
       );
-      stream.on('error', ({ message }: Error) =>
-        over(() => reject(new EngineUnreachable(`its answer broke off (${message})`)))(),
-      );
+      stream.on('error', ({ message }: Error) => over(() => reject(brokenOff(message)))());
     });
     if (fault.said !== null) throw new EngineRefusal(200, readDaemonError(fault.said));
     if (signal.aborted) throw new Error('cancelled');

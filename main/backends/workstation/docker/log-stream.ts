@@ -1,5 +1,5 @@
 /** One reading of a container's log as the Engine sends it. */
-import type { Engine } from './engine.js';
+import { brokenOff, type Engine } from './engine.js';
 
 export type Take = (piece: Buffer) => void;
 /** From then on, or so many of its last messages; neither: all of it. */
@@ -14,7 +14,7 @@ export interface LogSource {
   readonly tty: boolean;
 }
 
-/** Gives what the Engine sends to `take`, until it ends; `opened` is told how to end it before. Rejects with what `take` throws. */
+/** Gives what the Engine sends to `take`, until it ends; `opened` is told how to end it before. Rejects with what `take` throws, and with EngineUnreachable when it breaks off. */
 export async function receiveLog(
   { engine, container, tty }: LogSource,
   what: LogRequest,
@@ -52,6 +52,6 @@ export async function receiveLog(
     });
     stream.on('end', resolve);
     stream.on('close', resolve);
-    stream.on('error', reject);
+    stream.on('error', ({ message }: Error) => reject(brokenOff(message)));
   });
 }
