@@ -70,6 +70,7 @@ export const causeCodes = [
   'PROCESSES_REMAIN',
   'FOLDER_LOST',
   'LOG_ENGINE_RESTARTED',
+  'LOG_UNREADABLE',
   'BEGUN_TWICE',
   'GPU_STILL_USED',
   'GPU_INTRUDER',

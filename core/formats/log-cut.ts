@@ -5,14 +5,16 @@ export interface LogCut {
   readonly out: number;
   readonly err: number;
   /** What cut it; a full disk unless told. */
-  readonly by?: 'engine';
+  readonly by?: 'engine' | 'unreadable';
 }
 
 export const logCutCode = 'LOG_STORAGE_FULL';
 /** The Docker Engine was restarted under a container that went on. */
 export const engineCutCode = 'LOG_ENGINE_RESTARTED';
+/** The Docker Engine cannot read what it has written of it. */
+export const unreadableCode = 'LOG_UNREADABLE';
 /** Of warnings that the log may be cut. */
-export const logCutCodes: ReadonlySet<string> = new Set([logCutCode, engineCutCode]);
+export const logCutCodes: ReadonlySet<string> = new Set([logCutCode, engineCutCode, unreadableCode]);
 
 const nothingLost = 'Nothing of the log is lost.';
 
@@ -34,6 +36,11 @@ export function engineCutMessage({ out, err }: LogCut): string {
   return `The Docker Engine was restarted while the task ran, and what it had not written down of the task's output is lost: the log may be cut after ${out} bytes of its output and ${err} bytes of its error output.`;
 }
 
+/** `why`: the Engine's own words. */
+export function unreadableMessage(why: string, { out, err }: LogCut): string {
+  return `The Docker Engine cannot read its own log of the container to its end, as after a full disk or a loss of power (${why}): the log may be cut after ${out} bytes of its output and ${err} bytes of its error output.`;
+}
+
 const place = /cut after (\d+) bytes of its output and (\d+) bytes of its error output\.$/;
 
 /** The place of the first warning that names one. */
@@ -44,7 +51,8 @@ export function logCutOf(
     const found = logCutCodes.has(code) ? place.exec(message) : null;
     if (found === null) continue;
     const cut = { out: Number(found[1]), err: Number(found[2]) };
-    return code === engineCutCode ? { ...cut, by: 'engine' } : cut;
+    if (code === engineCutCode) return { ...cut, by: 'engine' };
+    return code === unreadableCode ? { ...cut, by: 'unreadable' } : cut;
   }
   return null;
 }

@@ -15,6 +15,12 @@ const usualAwayMs = 30_000;
 /** It was reached again when nothing was said against it for so long. */
 const wellAfterMs = 60_000;
 
+const cutBy = {
+  disk: 'the disk was full here',
+  engine: 'the Docker Engine was restarted here',
+  unreadable: 'the Docker Engine cannot read its log from here on',
+} as const;
+
 export interface JobLogsOptions {
   readonly link: HostLink;
   readonly output: Output;
@@ -102,9 +108,8 @@ export class JobLogs {
         cutReached: async (withinLine) => {
           // On a terminal a line of its own.
           if (withinLine && sink.inPieces === true) await output.bytes('err', Buffer.of(lineFeed));
-          const engine = this.cuts.get(attempt.uid)?.by === 'engine';
-          const what = engine ? 'the Docker Engine was restarted here' : 'the disk was full here';
-          await output.note(`${what}: output of attempt ${attempt.uid} may be missing.`);
+          const by = this.cuts.get(attempt.uid)?.by ?? 'disk';
+          await output.note(`${cutBy[by]}: output of attempt ${attempt.uid} may be missing.`);
         },
         stop,
         waits,

@@ -33,8 +33,11 @@ export const log = {
   jumpToEnd: 'Jump to end',
   gap: (bytes: number): string =>
     `··· ${formatSize(bytes)} not shown here: printed faster than it can be read. Save keeps all of it. ···`,
-  cutHere: '··· The disk was full here: output may be missing. ···',
-  cutByEngine: '··· The Docker Engine was restarted here: output may be missing. ···',
+  cutBy: {
+    disk: '··· The disk was full here: output may be missing. ···',
+    engine: '··· The Docker Engine was restarted here: output may be missing. ···',
+    unreadable: '··· The Docker Engine cannot read its log from here on: output may be missing. ···',
+  },
   emptyRunning: 'Nothing printed yet',
   emptyRunningBody: 'What the command prints appears here as it comes.',
   emptyEnded: 'Nothing was printed',

@@ -1,7 +1,9 @@
 /** Containers that ended while no host was there, some with their Engine: what the one that answers later knows of them, and what it does not. */
-import { appendFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import type { BackendProbe } from '../harness/backend-probe.js';
 import {
   dockerBackends,
@@ -13,6 +15,7 @@ import {
 } from '../harness/engine.js';
 
 const longMs = 120_000;
+const configSchema = z.looseObject({ State: z.looseObject({}) });
 
 describe.skipIf(noEngine)(withEngine('containers that end while nobody is there'), () => {
   let engine: OwnEngine;
@@ -64,6 +67,32 @@ describe.skipIf(noEngine)(withEngine('containers that end while nobody is there'
       ]);
     },
   );
+
+  test('one that its Engine began and forgot of is not taken for a failure, and it is said how to end what runs on', async () => {
+    const launch = backends.launch({ command: ['sleep', '300'] });
+    await begin(launch);
+    const state = (format: string) =>
+      engine.docker('inspect', '-f', format, `iris-${launch.uid}`).then((said) => said.trim());
+    const [id, pid] = [await state('{{.Id}}'), Number(await state('{{.State.Pid}}'))];
+    await engine.kill();
+    // As it was on disk until the start was done.
+    const file = path.join(engine.folder, 'data', 'containers', id, 'config.v2.json');
+    const config = configSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const State = { ...config.State, Running: false, Pid: 0, StartedAt: '0001-01-01T00:00:00Z' };
+    writeFileSync(file, JSON.stringify({ ...config, State }));
+    await engine.start();
+    try {
+      expect(await state('{{.State.Status}}')).toBe('created');
+      const [end] = await endsOf(launch);
+      expect(end).toMatchObject({ state: 'WORKER_FAILED', cause: { code: 'CONTAINER_LOST' } });
+      const how = /End it on the machine with sudo (.*)\.$/.exec(end?.cause?.message ?? '')?.[1];
+      expect(existsSync(`/proc/${pid}`)).toBe(true);
+      execFileSync('sh', ['-c', how ?? 'false']);
+      await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: longMs }).toBe(false);
+    } finally {
+      if (existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL');
+    }
+  });
 
   test('the codes an Engine gives to lost ones are taken as they are from one that saw them end', async () => {
     const launches = [waiting('exit 255'), waiting('exit 143'), waiting('kill -9 $$')];

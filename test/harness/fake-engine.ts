@@ -192,7 +192,7 @@ function viewOf({ id, name, labels, status, exitCode, finishedAt }: FakeContaine
 }
 
 /** Stamped a millisecond after the one before, as the Engine stamps messages. */
-function frameOf(at: number, text: string): Buffer {
+export function frameOf(at: number, text: string): Buffer {
   const stamp = new Date(Date.parse('2026-11-30T10:00:00Z') + at).toISOString().replace('Z', '000000Z');
   const payload = Buffer.from(`${stamp} ${text}`);
   const header = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);

@@ -15,6 +15,7 @@ export type DaemonErrorKind =
   | 'NO_SPACE'
   | 'NAME_TAKEN'
   | 'NO_SUCH_CONTAINER'
+  | 'RUNS_UNSEEN'
   | 'PROGRAM_NOT_FOUND'
   | 'PROGRAM_NOT_EXECUTABLE'
   | 'FOLDER_MISSING'
@@ -94,6 +95,11 @@ const rules: readonly (readonly [RegExp, DaemonErrorKind, string | null])[] = [
     'Make room where Docker keeps its data (docker system df shows what takes it).',
   ],
   [/is already in use by container/i, 'NAME_TAKEN', null],
+  [
+    /^id already in use$|task \S*\b[0-9a-f]{64}\S*:? already exists/i,
+    'RUNS_UNSEEN',
+    'What it began of the container before it was restarted runs on, and it does not know of that.',
+  ],
   [/no such container/i, 'NO_SUCH_CONTAINER', null],
   [
     /bind source path does not exist|invalid mount config .* does not exist/i,

@@ -110,10 +110,7 @@ export function useLogFeed({ attemptUid, choice, scheme, cut, makeTerminal }: Lo
         choice,
         screen: terminal.screen,
         gapText: words.gap,
-        cut:
-          startCut === null
-            ? null
-            : { place: startCut, text: startCut.by === 'engine' ? words.cutByEngine : words.cutHere },
+        cut: startCut === null ? null : { place: startCut, text: words.cutBy[startCut.by ?? 'disk'] },
         setTimer: timer,
       });
       feed = made;

@@ -30,6 +30,8 @@ export const waits = {
   /** What waits for room on our own disk looks again so much later. */
   fullDiskPauseMs: 1000,
   latePauseMs: 150,
+  /** What runs on unseen by a restarted Engine may end by itself meanwhile. */
+  unseenMs: 10_000,
   /** What has lost its card is given this long to leave. */
   deviceGraceMs: 2000,
   refusalPauseMs: 1000,

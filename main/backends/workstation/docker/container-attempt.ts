@@ -26,7 +26,7 @@ import { PullTries } from './pull-tries.js';
 import { LogCopy } from './log-copy.js';
 import { logCutCode } from '../../../../core/formats/log-cut.js';
 import { isFullDisk } from '../process/error-code.js';
-import { logMayBeCut, logWaitsForRoom } from '../process/log-storage.js';
+import { logMayBeCut, logUnreadable, logWaitsForRoom } from '../process/log-storage.js';
 
 type Part = 'run' | 'set-up';
 
@@ -282,7 +282,8 @@ export class ContainerAttempt {
         const view = await lookAtEnd(context, id, () => this.inspect(part));
         if (view === null || view.status === 'removing') throw new Over(this.removedByHand());
         this.copy ??= this.openCopy(id, part, view);
-        await keepEnded(context, id, () => this.inspect(part), this.copy.finish());
+        const broken = await keepEnded(context, id, () => this.inspect(part), this.copy.finish());
+        if (broken !== null) context.reporter.warn(entry, logUnreadable(entry.folder, broken));
         this.copy.close();
         this.copy = null;
         const last = await withMemory(context.reporter, entry, view, seen, () => this.inspect(part));

@@ -68,7 +68,15 @@ test('a success of which a part was ended for want of memory says so', async () 
     HostConfig: { Memory: 8e9 },
   });
   if (view === null) throw new Error('no container');
-  const seen = { id: 'c1', outOfMemory: false, signals: [], died: null, forgotten: false, lostAtMs: null, isFar: false };
+  const seen = {
+    id: 'c1',
+    outOfMemory: false,
+    signals: [],
+    died: null,
+    forgotten: false,
+    lostAtMs: null,
+    isFar: false,
+  };
   const end = () => withMemory(reporter, entry, view, seen, () => Promise.resolve(null));
   expect(await end()).toBe(view);
   expect(warnings).toEqual([]);
@@ -91,7 +99,15 @@ test.each([
     const entry = newEntry(launch.uid, folder, launch);
     const view = readContainer({ Id: 'c1', State: { Status: 'exited', ExitCode: code } });
     if (view === null) throw new Error('no container');
-    const seen = { id: 'c1', outOfMemory: false, signals: [], died: null, forgotten: false, lostAtMs: null, isFar: false };
+    const seen = {
+      id: 'c1',
+      outOfMemory: false,
+      signals: [],
+      died: null,
+      forgotten: false,
+      lostAtMs: null,
+      isFar: false,
+    };
     const ends = () => endOfRun(entry, view, seen, 7, null);
     // Nothing is said: the command's own exit code.
     expect(ends().cause?.code).toBe('EXIT_CODE');

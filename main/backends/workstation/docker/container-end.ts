@@ -261,7 +261,7 @@ export function refusedEnd(
 ): AttemptEnd {
   const reason = typeof refused === 'string' ? readDaemonError(refused) : refused.reason;
   const known = startCauses[reason.kind];
-  const lost = reason.kind === 'NO_SUCH_CONTAINER';
+  const lost = reason.kind === 'NO_SUCH_CONTAINER' || reason.kind === 'RUNS_UNSEEN';
   const isUnclear = reason.kind === 'OTHER' || reason.kind === 'INIT_MISSING';
   const noRoom = reason.kind === 'NO_SPACE' || (isUnclear && room !== null && isFull(room));
   const infrastructure =

@@ -7,8 +7,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { FakeEngine } from '../../../../test/harness/fake-engine.js';
+import { FakeEngine, frameOf } from '../../../../test/harness/fake-engine.js';
 import { runtimeOn } from '../../../../test/harness/fake-engine-runtime.js';
+import { logCutOf } from '../../../../core/formats/log-cut.js';
 import { launchOf } from '../../../../test/harness/backend-probe.js';
 import type { AttemptLaunch, AttemptObservation, DesiredAttempt } from '../../backend.js';
 import { type DockerRuntime, type DockerRuntimeOptions } from './docker-runtime.js';
@@ -339,6 +340,31 @@ test('a container that somebody starts anew after its end is ended, and the atte
   expect(engine.asked).toContain('POST kill');
   expect(last(wanted.uid)).toMatchObject({ exitCode: 137 });
   await until(() => engine.containers.size === 0);
+});
+
+test('a log that the Engine cannot read to its end changes nothing of how its container ended, and that is said', async () => {
+  const wanted = launch();
+  open().reconcile([{ kind: 'run', launch: wanted }]);
+  await until(() => last(wanted.uid)?.state === 'RUNNING');
+  const container = engine.named(`iris-${wanted.uid}`);
+  if (container === undefined) throw new Error('its container is gone');
+  container.lines.push('one', 'two');
+  const words = Buffer.from("Error grabbing logs: invalid character '\\x00' looking for beginning of value");
+  engine.instead.set('GET logs', (_, response) => {
+    // As the Engine tells it: a message that is of neither stream, behind what it could read.
+    response.write(Buffer.concat(container.lines.map((line, at) => frameOf(at, `${line}\n`))));
+    response.end(Buffer.concat([Buffer.from([3, 0, 0, 0, 0, 0, 0, words.length]), words]));
+  });
+  engine.end(container, 0);
+  await over(wanted.uid);
+  expect(last(wanted.uid)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 });
+  expect(readFileSync(path.join(attemptFolder(wanted.uid), 'out'), 'utf8')).toBe('one\ntwo\n');
+  const warnings = last(wanted.uid)?.warnings ?? [];
+  expect(warnings).toMatchObject([{ code: 'LOG_UNREADABLE' }]);
+  expect(warnings[0]?.message).toContain(
+    "(The Engine ended the log: Error grabbing logs: invalid character '\\x00'",
+  );
+  expect(logCutOf(warnings)).toEqual({ out: 8, err: 0, by: 'unreadable' });
 });
 
 test('a log whose reading breaks off at the end of its container is read again to its end', async () => {

@@ -38,7 +38,8 @@ export async function hasForgotten(
     // All of it: only then is it known whether it may have remembered more.
     const events = await eventsRemembered(engine, 1);
     return (
-      events !== 'unknowable' && !events.some(({ id, action }) => id === container && actions.includes(action))
+      events !== 'unknowable' &&
+      !events.some(({ id, action }) => id === container && actions.includes(action))
     );
   } catch (error) {
     if (error instanceof EngineUnreachable && !(error instanceof EngineSilent)) throw error;

@@ -4,11 +4,10 @@
  */
 import { closeSync, ftruncateSync, openSync } from 'node:fs';
 import path from 'node:path';
-import { LogFrameReader, type LogFrame, type LogStream } from '../../../../core/formats/docker/log-frames.js';
+import { FrameError, type LogStream } from '../../../../core/formats/docker/log-frames.js';
 import {
   joinsTaken,
   logStart,
-  readStamped,
   ResumeFilter,
   sinceOf,
   type StampedMessage,
@@ -18,7 +17,7 @@ import { writeWhole } from './attempt-note.js';
 import { EngineUnreachable, type Engine } from './engine.js';
 import { HeardLine } from './heard-line.js';
 import { LiveOutput } from './live-output.js';
-import { receiveLog, type LogRequest, type Take } from './log-stream.js';
+import { brokenBy, receiveLog, takeStamped, type LogRequest, type Take } from './log-stream.js';
 import {
   beginBehind,
   fits,
@@ -45,6 +44,8 @@ export interface LogCopyOptions {
 const noteEveryMs = 250;
 const againAfterMs = 300;
 const followAfterMs = 200;
+/** What the Engine cannot read now it mostly cannot later. */
+const brokenPauseMs = 10_000;
 const quietMs = 1000;
 /** What is heard before it is logged is shown so much later: mostly it is logged by then. */
 const showAfterMs = 100;
@@ -65,6 +66,8 @@ export class LogCopy {
   /** Nothing came since it was looked at last. */
   private quiet = false;
   private closed = false;
+  /** Said of the log that it cannot be read on. */
+  private broken: string | null = null;
   private ending = false;
   private following: Promise<void> | null = null;
   /** Taken and not written yet, and how far the reading that took it has come. */
@@ -103,8 +106,11 @@ export class LogCopy {
     this.following ??= this.keepFollowing();
   }
 
-  /** The container has ended: takes what is left. Rejects when the Engine cannot be asked; may be called again then. */
-  async finish(): Promise<void> {
+  /**
+   * The container has ended: takes what is left. Gives why the Engine cannot read all of it; null: it is whole. Rejects when the Engine
+   * cannot be asked; may be called again then.
+   */
+  async finish(): Promise<string | null> {
     this.ending = true;
     if (this.following !== null) {
       this.wake?.();
@@ -117,13 +123,16 @@ export class LogCopy {
       clearInterval(timer);
       this.following = null;
     }
-    if (this.closed) return;
+    if (this.closed) return null;
     this.live?.close();
     this.line.end();
-    if (!(await this.readEnd())) await this.read();
+    // What its last messages cannot be read of may be read from its beginning.
+    const end = await brokenBy(() => this.readEnd());
+    const broken = end.done === true ? null : (await brokenBy(() => this.read())).why;
     // What was heard and is not in the log is none of it.
     if (this.shown.out.length + this.shown.err.length > 0) this.cut(this.place.sizes);
     this.note();
+    return broken;
   }
 
   close(): void {
@@ -168,7 +177,10 @@ export class LogCopy {
         await this.read();
       } catch (error) {
         if (!this.goesOn()) return;
-        this.options.onFault(error);
+        const isBroken = error instanceof FrameError;
+        if (!isBroken || error.message !== this.broken) this.options.onFault(error);
+        this.broken = isBroken ? error.message : null;
+        if (isBroken) await this.pause(brokenPauseMs);
         if (error instanceof EngineUnreachable) await this.options.engine.ready(reconnectMs);
       }
       if (this.goesOn()) await this.pause(againAfterMs);
@@ -191,11 +203,9 @@ export class LogCopy {
     if (this.options.tty || point.out.wentBack || point.err.wentBack) return false;
     // Podman joins what is one line to one message when it is asked for the last ones, and only then.
     if (this.options.engine.known()?.podman === true) return false;
-    const frames = new LogFrameReader();
     const last: StampedMessage[] = [];
-    await this.receive({ tail: lastMessages }, (piece) => {
-      for (const frame of frames.push(piece)) last.push(stamped(frame));
-    });
+    const take = takeStamped((message) => void last.push(message));
+    await this.receive({ tail: lastMessages }, take);
     if (last.length >= lastMessages && !joinsTaken(last, point)) return false;
     const filter = new ResumeFilter(point);
     for (const message of last) if (filter.isNew(message)) this.queue(message.stream, message.data);
@@ -229,13 +239,12 @@ export class LogCopy {
   }
 
   private takerOfFrames(): Take {
-    const frames = new LogFrameReader();
     const filter = new ResumeFilter(this.place.point);
+    const takeFrames = takeStamped((message) => {
+      if (filter.isNew(message)) this.queue(message.stream, message.data);
+    });
     return (piece) => {
-      for (const frame of frames.push(piece)) {
-        const message = stamped(frame);
-        if (filter.isNew(message)) this.queue(message.stream, message.data);
-      }
+      takeFrames(piece);
       this.reached = filter;
       this.noteSoon();
     };
@@ -387,10 +396,4 @@ export class LogCopy {
     ftruncateSync(this.files.err, sizes.err);
     this.uncut = false;
   }
-}
-
-function stamped(frame: LogFrame): StampedMessage {
-  const message = readStamped(frame);
-  if (message === null) throw new Error('a message of the log has no time stamp');
-  return message;
 }

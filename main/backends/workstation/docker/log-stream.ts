@@ -1,4 +1,7 @@
 /** One reading of a container's log as the Engine sends it. */
+import { Readable } from 'node:stream';
+import { FrameError, LogFrameReader } from '../../../../core/formats/docker/log-frames.js';
+import { readStamped, type StampedMessage } from '../../../../core/formats/docker/log-resume.js';
 import { brokenOff, type Engine } from './engine.js';
 
 export type Take = (piece: Buffer) => void;
@@ -21,7 +24,6 @@ export async function receiveLog(
   take: Take,
   opened: (end: () => void) => void,
 ): Promise<void> {
-  const abort = new AbortController();
   // As a stream also of one that has ended: it may be longer than memory, and text that looks like JSON stays text.
   const stream = await engine.ask((docker) =>
     docker.getContainer(container).logs({
@@ -30,14 +32,17 @@ export async function receiveLog(
       stderr: true,
       timestamps: !tty,
       ...what,
-      abortSignal: abort.signal,
     }),
   );
   let over = false;
+  // Not by an abort signal: an answer that is whole by then and not read yet would fail its connection, which nobody listens to.
+  const hangUp = () => {
+    over = true;
+    if (stream instanceof Readable) stream.destroy();
+  };
   await new Promise<void>((resolve, reject) => {
     const end = () => {
-      over = true;
-      abort.abort();
+      hangUp();
       resolve();
     };
     opened(end);
@@ -45,8 +50,7 @@ export async function receiveLog(
       try {
         if (!over) take(piece);
       } catch (error) {
-        over = true;
-        abort.abort();
+        hangUp();
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     });
@@ -54,4 +58,28 @@ export async function receiveLog(
     stream.on('close', resolve);
     stream.on('error', ({ message }: Error) => reject(brokenOff(message)));
   });
+}
+
+/** Takes the messages of a log with frames, one by one. */
+export function takeStamped(each: (message: StampedMessage) => void): Take {
+  const frames = new LogFrameReader();
+  return (piece) => {
+    for (const frame of frames.push(piece)) {
+      const message = readStamped(frame);
+      if (message === null) throw new Error('a message of the log has no time stamp');
+      each(message);
+    }
+  };
+}
+
+/** `why` the Engine could not read its log on; null: it could. Rejects with every other fault. */
+export async function brokenBy<T>(
+  reading: () => Promise<T>,
+): Promise<{ readonly done: T | null; readonly why: string | null }> {
+  try {
+    return { done: await reading(), why: null };
+  } catch (error) {
+    if (error instanceof FrameError) return { done: null, why: error.message };
+    throw error;
+  }
 }

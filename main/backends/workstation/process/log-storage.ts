@@ -5,7 +5,13 @@
 import { statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Cause } from '../../../../core/contract/views.js';
-import { logCutCode, logCutMessage, logWaitsMessage } from '../../../../core/formats/log-cut.js';
+import {
+  logCutCode,
+  logCutMessage,
+  logWaitsMessage,
+  unreadableCode,
+  unreadableMessage,
+} from '../../../../core/formats/log-cut.js';
 import type { AttemptEntry } from './attempt-entry.js';
 
 /** A disk with less than this is full for all purposes. */
@@ -37,6 +43,12 @@ export function logMayBeCut(
 ): Cause {
   const size = (stream: string) => sizeOf(path.join(folder, stream));
   return { code: logCutCode, message: logCutMessage(disk, when, { out: size('out'), err: size('err') }) };
+}
+
+/** `why`: what the Engine said of its own log. */
+export function logUnreadable(folder: string, why: string): Cause {
+  const size = (stream: string) => sizeOf(path.join(folder, stream));
+  return { code: unreadableCode, message: unreadableMessage(why, { out: size('out'), err: size('err') }) };
 }
 
 export function logWaitsForRoom(folder: string): Cause {
