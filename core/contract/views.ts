@@ -71,7 +71,6 @@ export const causeCodes = [
   'FOLDER_LOST',
   'LOG_ENGINE_RESTARTED',
   'LOG_UNREADABLE',
-  'BEGUN_TWICE',
   'GPU_STILL_USED',
   'GPU_INTRUDER',
   'GPU_IDLE',

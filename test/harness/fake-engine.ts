@@ -1,6 +1,6 @@
 /** A Docker Engine that is none: it answers what the runtime of containers asks, and does wrong what a test wants done wrong. */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
@@ -47,6 +47,16 @@ export class FakeEngine {
     this.server.close();
     await once(this.server, 'close');
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Nobody answers at its socket, until it comes back; what is being asked and listened to goes on. */
+  leave(): void {
+    renameSync(this.socket, `${this.socket}.away`);
+    this.server.closeIdleConnections();
+  }
+
+  comeBack(): void {
+    renameSync(`${this.socket}.away`, this.socket);
   }
 
   /** Connections that are open now. */

@@ -220,6 +220,7 @@ export class ContainerAttempt {
       throw new Over(this.unstarted(built.blameless === true ? 'WORKER_FAILED' : 'FAILED', built.cause));
     }
     this.pulls.came(context.reporter, entry);
+    this.starts.made(built.id);
     if (part === 'run') writeNote(entry.folder, { phase: 'created', containerId: built.id, end: null });
     return built.id;
   }
@@ -243,7 +244,14 @@ export class ContainerAttempt {
     if (view === null || view.running) {
       const copy = (this.copy = this.openCopy(id, part, view));
       const before = () => (part === 'run' && this.launch().spec.setup.length > 0 ? 'prepared' : 'asked');
-      const start = () => copy.hear(true).then(() => this.starts.start(id, before));
+      const start = async () => {
+        await copy.hear(true);
+        await this.starts.start(id, before).catch(async (error: unknown) => {
+          // Of one that began and was forgotten the Engine may have written something down.
+          if (error instanceof Over) await copy.finish().catch(() => undefined);
+          throw error;
+        });
+      };
       await (view === null ? context.slots.with(start) : copy.hear(false));
       this.begun(part, view);
       copy.follow();

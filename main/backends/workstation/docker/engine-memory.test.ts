@@ -8,7 +8,7 @@ import { launchOf } from '../../../../test/harness/backend-probe.js';
 import { FakeEngine, type FakeContainer } from '../../../../test/harness/fake-engine.js';
 import { runtimeOn } from '../../../../test/harness/fake-engine-runtime.js';
 import type { AttemptObservation } from '../../backend.js';
-import type { DockerRuntime } from './docker-runtime.js';
+import type { DockerRuntime, DockerRuntimeOptions } from './docker-runtime.js';
 
 let folder: string;
 let launch: ReturnType<typeof launchOf>;
@@ -18,6 +18,7 @@ let runtime: DockerRuntime;
 /** Those who listen to its events, and what it remembers. */
 let live: http.ServerResponse[];
 let remembered: string[];
+let onState: DockerRuntimeOptions['onState'];
 
 const until = (holds: () => boolean) => expect.poll(holds, { timeout: 15_000, interval: 10 }).toBe(true);
 const container = (): FakeContainer | undefined => engine.named(`iris-${launch.uid}`);
@@ -37,7 +38,9 @@ beforeEach(async () => {
     if (request.url?.includes('until') === true) response.end(remembered.map((one) => event(one)).join(''));
     else live.push(response);
   });
+  onState = () => undefined;
   runtime = runtimeOn(engine, {
+    onState: (state) => onState(state),
     attemptsFolder: path.join(folder, 'attempts'),
     home: folder,
     onObservations: (batch) => said.push(...batch),
@@ -77,8 +80,8 @@ test('one that was told to have ended with one code and is found with another th
   expect(last()).toMatchObject({ state: 'FAILED', exitCode: 4 });
 });
 
-/** The connection is lost over its first start, and the Engine that answers then has not started it. */
-async function startTwice(remembers: readonly string[], status: number): Promise<void> {
+/** The connection is lost over its first start, and the Engine that answers then says that it does not run. Returns how often that was asked for. */
+async function startTwice(remembers: readonly string[], status: number): Promise<number> {
   let starts = 0;
   engine.instead.set('POST start', (_, response) => {
     starts += 1;
@@ -91,24 +94,49 @@ async function startTwice(remembers: readonly string[], status: number): Promise
   });
   remembered = [...remembers];
   runtime.reconcile([{ kind: 'run', launch }]);
-  await until(() => last()?.state === 'RUNNING');
+  await until(() => last()?.state === 'RUNNING' || typeof last()?.finishedAtMs === 'number');
   const one = container();
-  if (one !== undefined) engine.end(one, 0);
-  live.at(-1)?.write(event('die', { exitCode: '0' }));
+  if (last()?.state === 'RUNNING' && one !== undefined) {
+    engine.end(one, 0);
+    live.at(-1)?.write(event('die', { exitCode: '0' }));
+  }
   await over();
-  expect(starts).toBe(2);
-  expect(last()).toMatchObject({ state: 'SUCCEEDED' });
+  return starts;
 }
 
-test('one whose start had no answer, and whose Engine was started anew, may have begun twice, and that is said', async () => {
-  await startTwice([], 204);
-  expect(last()?.warnings).toMatchObject([{ code: 'BEGUN_TWICE' }]);
+test('one whose start had no answer, and whose Engine was started anew, may have begun: it is lost and not started again', async () => {
+  expect(await startTwice([], 204)).toBe(1);
+  expect(last()).toMatchObject({ state: 'WORKER_FAILED', cause: { code: 'CONTAINER_LOST' } });
+  expect(last()?.cause?.message).toBe(
+    'The Docker Engine was restarted while it started the container, and does not know whether its command began.',
+  );
+  await until(() => engine.containers.size === 0);
 });
 
-test.each([
-  ['that made it says that it does not run', ['create'], 204],
-  ['says that it runs', [], 304],
-])('one whose start had no answer began once where the Engine %s', async (_, remembers, status) => {
-  await startTwice(remembers, status);
-  expect(last()?.warnings).toEqual([]);
+test.each([204, 304])(
+  'one whose start had no answer is started by the Engine that made it (%i)',
+  async (status) => {
+    expect(await startTwice(['create'], status)).toBe(2);
+    expect(last()).toMatchObject({ state: 'SUCCEEDED', warnings: [] });
+  },
+);
+
+test('one whose start nobody heard is started by the next Engine', async () => {
+  // It goes just before the start, and another comes once that was noticed.
+  let isAway = false;
+  engine.instead.set('POST attach', (_, response) => {
+    engine.instead.delete('POST attach');
+    response.writeHead(404, { connection: 'close' }).end('{"message":"no"}');
+    engine.leave();
+    isAway = true;
+  });
+  onState = ({ state }) => {
+    if (state !== 'FAILED' || !isAway) return;
+    isAway = false;
+    engine.comeBack();
+  };
+  runtime.reconcile([{ kind: 'run', launch }]);
+  await until(() => last()?.state === 'RUNNING' || typeof last()?.finishedAtMs === 'number');
+  expect(last()?.state).toBe('RUNNING');
+  expect(engine.asked.filter((one) => one === 'POST start')).toHaveLength(1);
 });

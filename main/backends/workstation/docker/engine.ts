@@ -41,6 +41,8 @@ export interface EngineOptions {
 
 /** The Engine did not answer, as opposed to having refused. */
 export class EngineUnreachable extends Error {}
+/** Nobody took the question. */
+export class EngineAbsent extends EngineUnreachable {}
 /** It took the question, and gave no answer in time. */
 export class EngineSilent extends EngineUnreachable {}
 
@@ -198,7 +200,7 @@ export class Engine {
   private async client(): Promise<EngineClient> {
     if (this.connected === null) {
       const found = this.options.find();
-      if (!found.ok) throw new EngineUnreachable(found.message);
+      if (!found.ok) throw new EngineAbsent(found.message);
       return this.connect(found.endpoint);
     }
     return this.connected;
@@ -329,18 +331,20 @@ function reachOf(endpoint: Endpoint): EngineFacts['reach'] {
 }
 
 const failureSchema = z.looseObject({
+  code: z.string().optional().catch(undefined),
   statusCode: z.number().optional(),
   message: z.string().optional(),
 });
+
+const noConnection = new Set(['ECONNREFUSED', 'ENOENT', 'EACCES']);
 
 function engineError(error: unknown): Error {
   if (error instanceof EngineUnreachable || error instanceof EngineRefusal) return error;
   const failure = failureSchema.safeParse(error).data;
   const status = failure?.statusCode;
   const message = failure?.message ?? String(error);
-  return status === undefined
-    ? new EngineUnreachable(message)
-    : new EngineRefusal(status, readDaemonError(message));
+  if (status !== undefined) return new EngineRefusal(status, readDaemonError(message));
+  return noConnection.has(failure?.code ?? '') ? new EngineAbsent(message) : new EngineUnreachable(message);
 }
 
 function together(parts: readonly (string | null)[]): string | null {
