@@ -163,8 +163,14 @@ export class ContainerHub {
     over.catch(() => undefined);
     if (this.closed) this.disconnect?.();
     else {
-      // What ended before the events came.
-      await this.look();
+      try {
+        // What ended before the events came.
+        await this.look();
+      } catch (error) {
+        // An Engine that answers to this alone would be left with one more of them each time.
+        this.disconnect?.();
+        throw error;
+      }
     }
     await over;
     if (!this.closed) this.lost(new Error("the Engine's events ended"));

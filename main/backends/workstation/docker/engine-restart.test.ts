@@ -25,7 +25,7 @@ let lists: number;
 /** How it lists the one container. */
 let state: string;
 /** Gives a list to its asker, now or later. */
-let onList: (answer: () => void) => void;
+let onList: (answer: () => void, response: http.ServerResponse) => void;
 
 const row = (Action: string, ID: string) =>
   `${JSON.stringify({ Type: 'container', Action, Actor: { ID } })}\n`;
@@ -49,7 +49,7 @@ beforeEach(async () => {
     if (url.pathname.endsWith('/containers/json')) {
       lists += 1;
       const list = JSON.stringify([{ Id: 'one', State: state }]);
-      onList(() => response.end(list));
+      onList(() => response.end(list), response);
     } else response.end(JSON.stringify(info));
   });
   ({ engine } = answering);
@@ -161,6 +161,19 @@ describe('the containers that are waited for', () => {
       expect(told).toEqual(['lost', 'restarted', 'over']);
     },
   );
+
+  test('an Engine that gives no list is not left with a connection for each time it was asked', async () => {
+    let isRefused = true;
+    onList = (answer, response) => {
+      if (isRefused) response.writeHead(500).end('{"message":"not now"}');
+      else answer();
+    };
+    hub.ended('one', loss);
+    await until(() => live.length > 2);
+    const open = () => live.filter(({ closed }) => !closed).length;
+    isRefused = false;
+    await until(() => told.includes('restarted') && open() === 1);
+  });
 
   test('one that two lists at a time find ended is told of once', async () => {
     const { over } = hub.ended('one', loss);
