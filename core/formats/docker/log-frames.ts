@@ -24,20 +24,24 @@ export class LogFrameReader {
   private payload: { stream: LogStream; size: number; fault: boolean } | null = null;
 
   push(piece: Uint8Array): LogFrame[] {
+    return [...this.read(piece)];
+  }
+
+  /** The same one by one: those in front of a fault are given before it is thrown. */
+  *read(piece: Uint8Array): Generator<LogFrame, void> {
     this.pieces.push(piece);
     this.held += piece.length;
-    const frames: LogFrame[] = [];
     for (;;) {
       if (this.payload === null) {
-        if (this.held < headerBytes) return frames;
+        if (this.held < headerBytes) return;
         this.payload = readHeader(this.take(headerBytes));
       }
       const { stream, size, fault } = this.payload;
-      if (this.held < size) return frames;
+      if (this.held < size) return;
       const data = this.take(size);
       this.payload = null;
       if (fault) throw new FrameError(`The Engine ended the log: ${latin(data)}`);
-      if (size > 0) frames.push({ stream, data });
+      if (size > 0) yield { stream, data };
     }
   }
 

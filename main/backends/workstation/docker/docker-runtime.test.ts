@@ -350,13 +350,18 @@ test('a log that the Engine cannot read to its end changes nothing of how its co
   if (container === undefined) throw new Error('its container is gone');
   container.lines.push('one', 'two');
   const words = Buffer.from("Error grabbing logs: invalid character '\\x00' looking for beginning of value");
+  let readings = 0;
   engine.instead.set('GET logs', (_, response) => {
+    readings += 1;
     // As the Engine tells it: a message that is of neither stream, behind what it could read.
-    response.write(Buffer.concat(container.lines.map((line, at) => frameOf(at, `${line}\n`))));
-    response.end(Buffer.concat([Buffer.from([3, 0, 0, 0, 0, 0, 0, words.length]), words]));
+    const said = container.lines.map((line, at) => frameOf(at, `${line}\n`));
+    response.end(Buffer.concat([...said, Buffer.from([3, 0, 0, 0, 0, 0, 0, words.length]), words]));
   });
+  // What was taken while it ran is not taken again at its end.
+  await until(() => readings > 0);
   engine.end(container, 0);
   await over(wanted.uid);
+  expect(readings).toBe(3);
   expect(last(wanted.uid)).toMatchObject({ state: 'SUCCEEDED', exitCode: 0 });
   expect(readFileSync(path.join(attemptFolder(wanted.uid), 'out'), 'utf8')).toBe('one\ntwo\n');
   const warnings = last(wanted.uid)?.warnings ?? [];

@@ -244,8 +244,9 @@ export class LogCopy {
       if (filter.isNew(message)) this.queue(message.stream, message.data);
     });
     return (piece) => {
-      takeFrames(piece);
+      // Before it is taken: what stands in front of a fault is written, and not to be taken again.
       this.reached = filter;
+      takeFrames(piece);
       this.noteSoon();
     };
   }

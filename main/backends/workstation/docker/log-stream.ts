@@ -64,7 +64,7 @@ export async function receiveLog(
 export function takeStamped(each: (message: StampedMessage) => void): Take {
   const frames = new LogFrameReader();
   return (piece) => {
-    for (const frame of frames.push(piece)) {
+    for (const frame of frames.read(piece)) {
       const message = readStamped(frame);
       if (message === null) throw new Error('a message of the log has no time stamp');
       each(message);
